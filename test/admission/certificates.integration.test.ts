@@ -1,5 +1,5 @@
-// Certificates that the replicas make themselves, with the real API server as the caller that must trust them: started all at once,
-// rotated under load without a failed request, restored when somebody takes them away.
+// Certificates that the replicas create themselves, with the real API server as the caller that must trust them:
+// concurrent starts, rotation under load without a failed request, and restoration after another client deletes them.
 import { X509Certificate } from "node:crypto";
 import { type Api, openApiFromKubeconfig, valueAt } from "@firebolt-operator/kube/testing";
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
@@ -70,7 +70,7 @@ describe("several replicas", () => {
     await waitUntilActive(api, namespace);
   });
 
-  test("a bundle that somebody resets is written again, and nothing else of the configuration", async () => {
+  test("a CA bundle that another client resets is written again; the rest of the configuration is not changed", async () => {
     await register(api, { namespace, base: "https://127.0.0.1:1" });
     const path = `${CONFIGURATIONS}/validatingwebhookconfigurations/${namespace}`;
     const without = async () => {
@@ -127,12 +127,12 @@ describe("rotation", () => {
   interface Flow {
     readonly asked: () => number;
     readonly failures: readonly string[];
-    /** Resolves when this many more requests have been answered. */
+    /** Resolves after this many more responses. */
     more(requests: number): Promise<void>;
     stop(): Promise<void>;
   }
 
-  /** Valid and invalid manifests in turn; every answer is the right one or a failure. */
+  /** Alternates valid and invalid manifests; every unexpected response is a failure. */
   function startFlow(): Flow {
     const failures: string[] = [];
     const stopping = new AbortController();

@@ -101,7 +101,7 @@ describe("webhooks on", () => {
     const path = await created(name, { labels: { first: "1" }, annotations: { mine: "1" } });
     const refused = await patchBy(gateway, path, body);
     expect(refused).toEqual({ status: 403, message: expect.stringContaining(`${names}: Forbidden: `) });
-    expect(refused.message).toContain("is the account of a gateway");
+    expect(refused.message).toContain("is the service account of a gateway");
     // The same change by an account with the same rights and another name.
     if (!what.startsWith("the pod")) expect((await patchBy(other, path, body)).status).toBe(200);
   });

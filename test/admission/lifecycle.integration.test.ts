@@ -56,7 +56,7 @@ describe("instances", () => {
       expect((await create(harness.api, harness.namespace, body)).status).toBe(422);
   });
 
-  test("a dry run is answered like a real one, and leaves nothing behind", async () => {
+  test("a dry run gets the response of a real request, and stores nothing", async () => {
     await using harness = await openWebhookHarness("admission-dry");
     const answer = await create(harness.api, harness.namespace, instance({ name: "i" }), "?dryRun=All");
     expect(answer.status).toBe(201);
@@ -80,7 +80,7 @@ describe("engines and classes", () => {
     }
   });
 
-  test("a name that the API server makes up is fine, and its engine is judged all the same", async () => {
+  test("a name that the API server makes up is fine, and its engine is validated all the same", async () => {
     await using harness = await openWebhookHarness("admission-generated");
     const { metadata: _metadata, ...rest } = engine({ name: "x" });
     const metadata = { generateName: "made-up-" };
@@ -99,7 +99,7 @@ describe("engines and classes", () => {
     expect((await create(harness.api, harness.namespace, engine({ name: "e", engineClassRef: "c" }))).status).toBe(403);
   });
 
-  test("metadata can be changed whatever is wrong with the spec, which is judged when it changes", async () => {
+  test("metadata can be changed whatever is wrong with the spec, which is validated when it changes", async () => {
     const broken = { template: { spec: { hostNetwork: true } } };
     const held = <T extends { metadata?: object }>(object: T) => ({
       ...object,
@@ -131,7 +131,7 @@ describe("engines and classes", () => {
     }
   });
 
-  test("status writes are not asked about", async () => {
+  test("status writes do not call the webhooks", async () => {
     await using harness = await openWebhookHarness("admission-status", {
       async prepare(api, namespace) {
         await create(api, namespace, engineClass({ name: "c", template: { spec: { hostNetwork: true } } }));
@@ -150,7 +150,7 @@ describe("engines and classes", () => {
   });
 });
 
-test("an outage of the webhook blocks the deletion of a class and what else it would have judged, but no change of metadata", async () => {
+test("an outage of the webhook blocks the deletion of a class and what else it would have validated, but no change of metadata", async () => {
   await using harness = await openWebhookHarness("admission-outage");
   await create(harness.api, harness.namespace, engineClass({ name: "c" }));
   await harness.stopServer();
@@ -227,7 +227,7 @@ test("a certificate in files is replaced under load, bad ones in between: no req
   console.info(`files: ${asked} requests, ${failures.length} failed, ${counts.loaded} certificates`);
 });
 
-/** The warnings of a dry run, from the headers of the answer. */
+/** The warnings of a dry run, from the headers of the response. */
 function warningsOf(namespace: string, body: object): Promise<string> {
   const config: unknown = parse(readFileSync(inject("adminKubeconfig"), "utf8"));
   const decoded = (path: readonly (string | number)[]) => Buffer.from(String(valueAt(config, path)), "base64");

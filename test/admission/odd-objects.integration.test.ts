@@ -104,7 +104,7 @@ describe("names that do not fit what is made from them", () => {
   };
 
   test.each(Object.entries(LONG).map(([kind, long]) => ({ kind: kind as KindName, ...long })))(
-    "$kind: refused when it is created, changed and deleted all the same when it is there",
+    "$kind: rejected on creation, but a stored one can be changed and deleted",
     async ({ kind, name, says }) => {
       const body = manifest(kind, { name, namespace: namespaces.on }, SMALLEST[kind]);
       const path = `${collection(kind, namespaces.on)}?dryRun=All`;
@@ -124,7 +124,7 @@ describe("names that do not fit what is made from them", () => {
   );
 });
 
-test("what was stored without a spec while webhooks were off is judged and deleted after they are on", async () => {
+test("what was stored without a spec while webhooks were off is validated and deleted after they are on", async () => {
   const paths: string[] = [];
   await using later = await openWebhookHarness("odd-later", {
     async prepare(_api, namespace) {

@@ -1,5 +1,6 @@
-// The operator as the chart installs it, with its webhook unreachable: nothing serves the Service that the API server is to call. What
-// the operator itself writes passes (the id of an instance, the replicas of an engine that a query wakes); nobody else's edits do.
+// The operator as the chart installs it, with its webhook unreachable: nothing serves the Service that the API server
+// calls. The operator's own writes pass (the id of an instance, the replicas of an engine that a query wakes); edits by
+// other clients do not.
 import { join } from "node:path";
 import { type Api, openApiFromKubeconfig, valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -55,7 +56,7 @@ async function patch(api: Api, path: string, body: object): Promise<readonly [nu
   return [answer.status, String(valueAt(answer.body, ["message"]) ?? "")];
 }
 
-/** The API server learns of a registration by a watch of its own. */
+/** The API server observes a registration through its own watch. */
 function untilUnreachable(): Promise<unknown> {
   const edit = { spec: { replicas: 3 } };
   return eventually(
@@ -91,7 +92,7 @@ async function openAs(where: string, name: string): Promise<Api> {
   return api;
 }
 
-test("an instance gets its id, a query wakes an engine, and a user's edit is refused by the name of the Service", async () => {
+test("an instance gets its id, a query wakes an engine, and a user's edit is rejected with the name of the Service", async () => {
   await using operator = await start();
   const sleeperIs = (want: object) =>
     eventually(

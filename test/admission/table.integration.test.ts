@@ -1,6 +1,6 @@
-// Every invalid manifest of test/harness/fixtures through the real API server with the webhooks registered: refused at the layer and
-// with the words that the table asks for. Rows of features that cannot be enabled yet are refused by the CRD, and their rule is
-// shown by asking the running webhook itself.
+// Every invalid manifest of test/harness/fixtures through the real API server with the webhooks registered: rejected at
+// the layer and with the message of the table. Rows of features that cannot be enabled yet are rejected by the CRD;
+// their rule is tested by calling the webhook directly.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HOOKS } from "../../src/admission/registration/hooks.ts";
 import { NOT_AVAILABLE } from "../../src/api/schema/availability.ts";
@@ -72,7 +72,7 @@ describe("what needs other objects", () => {
       type: "refused",
       status: 403,
       message: expect.stringMatching(
-        /containers\[engine\]\.resources\.limits\[memory\]: Invalid value: "300Gi": exceeds the maximum 256Gi; inherited from FireboltEngineClass "large", which resources of the engine's own would override$/,
+        /containers\[engine\]\.resources\.limits\[memory\]: Invalid value: "300Gi": exceeds the maximum 256Gi; inherited from FireboltEngineClass "large": set resources on the engine to override it$/,
       ),
     });
     const own = { spec: { containers: [{ name: "engine", resources: { limits: { memory: "256Gi" } } }] } };
@@ -109,7 +109,7 @@ describe("what needs other objects", () => {
     expect(await attempt(other)).toMatchObject({ type: "accepted" });
   });
 
-  test("class-bound-since-last-count: a class that two engines name stays; without them it goes", async () => {
+  test("class-bound-since-last-count: a class that two engines refer to is not deleted; without them it is", async () => {
     const path = `/apis/compute.firebolt.io/v1alpha1/namespaces/${harness.namespace}`;
     await resources.create(make("FireboltEngineClass", { template: {} }, "bound"));
     for (const name of ["one", "two"])
@@ -125,7 +125,7 @@ describe("what needs other objects", () => {
       },
     });
     expect((await remove("?dryRun=All")).status).toBe(403);
-    // Deleting all classes of the namespace at once asks about each of them.
+    // A deletecollection calls the webhook for each class of the namespace.
     expect(
       (
         await harness.api.send({
@@ -145,7 +145,7 @@ describe("what needs other objects", () => {
     expect(await resources.create(make("FireboltEngine", spec, "reader"))).toMatchObject({ type: "accepted" });
   });
 
-  test("what cannot change is refused by the CRD, webhooks or not", async () => {
+  test("the CRD rejects changes of immutable fields, with or without webhooks", async () => {
     const engine = await resources.create(
       make("FireboltEngine", merged("FireboltEngine", { metadataEndpointOverride: "a:1" }), "fixed"),
     );

@@ -127,7 +127,7 @@ test("from the whole cluster to some namespaces and back: nothing of the other s
   expect(await roles("namespaces/default/roles")).toEqual([]);
 });
 
-test("cert-manager is asked for only where it is served", async () => {
+test("cert-manager objects are rendered only if the cluster serves them", async () => {
   const values = { webhook: { certMode: "cert-manager" } };
   await expect(helm.upgrade({ ...operator, values }, cluster.adminKubeconfig)).rejects.toThrow(
     "this cluster does not serve cert-manager.io/v1",
@@ -137,7 +137,7 @@ test("cert-manager is asked for only where it is served", async () => {
 test("the pair that Helm makes stays the same from upgrade to upgrade", async () => {
   const values = { webhook: { certMode: "helm" } };
   const pair = () => get(`/api/v1/namespaces/${NAMESPACE}/secrets/firebolt-operator-webhook-cert`);
-  // The manager wrote the bundles until now: Helm takes them over only when told to.
+  // The manager wrote the bundles until now: Helm takes them over only with a flag.
   await expect(helm.upgrade({ ...operator, values }, cluster.adminKubeconfig)).rejects.toThrow("clientConfig.caBundle");
   await helm.upgrade({ ...operator, values, args: ["--force-conflicts"] }, cluster.adminKubeconfig);
   const [first, generation] = [
@@ -153,7 +153,7 @@ test("the pair that Helm makes stays the same from upgrade to upgrade", async ()
 test("uninstalling both leaves the CRDs and what was made with them", async () => {
   await helm.upgrade({ ...operator, values: { webhook: { enabled: false } } }, cluster.adminKubeconfig);
   const body = instance({ name: "kept", namespace: "default" });
-  // The API server calls the webhooks until it learns that they are gone.
+  // The API server calls the webhooks until it observes their deletion.
   await eventually(() => api.expect({ method: "POST", path: `${INSTANCES}?dryRun=All`, body }));
   await api.expect({ method: "POST", path: INSTANCES, body });
   await uninstall(operator.name);

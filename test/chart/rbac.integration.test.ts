@@ -90,7 +90,7 @@ async function install(namespace: string, values: Values): Promise<Installed> {
   };
 }
 
-/** The API server learns of roles by watches of its own: a grant of each role, in each of its namespaces. */
+/** The API server observes roles through its own watches: wait for a grant of each role, in each of its namespaces. */
 async function inForce(user: string, grants: readonly Grant[]): Promise<void> {
   const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
   const ofRoles = new Map(grants.map((grant) => [grant.role, grant])).values();
@@ -120,11 +120,11 @@ async function untilReady(operator: OperatorProcess): Promise<void> {
 }
 
 interface Life extends ScenarioOptions {
-  /** Somebody asks for a stopped engine: gateways show that, and the manager asks them. */
+  /** A client requests a stopped engine: gateways expose the demand, and the manager polls them. */
   readonly demand?: boolean;
 }
 
-/** The whole life in one namespace; answers what the manager's own objects tell about its needs. */
+/** The whole lifecycle in one namespace; returns the permissions that follow from the manager's own objects. */
 async function live(namespace: string, account: string, life: Life = {}): Promise<readonly Need[]> {
   const scenario = openScenario(api, namespace, life);
   const isLook = ({ verb, resource, namespace: where }: AuditedRequest) =>
@@ -145,7 +145,7 @@ async function live(namespace: string, account: string, life: Life = {}): Promis
   return needs;
 }
 
-/** The API server trusts the manager's certificate, also after somebody has spoilt it. */
+/** The API server trusts the manager's certificate, also after another client has corrupted the CA bundle. */
 async function admissionWorks(system: string, namespace: string): Promise<void> {
   const path = `/apis/compute.firebolt.io/v1alpha1/namespaces/${namespace}/fireboltengines?dryRun=All`;
   const body = engine({ name: "refused", namespace, engineClassRef: "nowhere" });
@@ -255,7 +255,7 @@ describe("the comparison itself", () => {
 
   test.each([
     {
-      name: "a verb that nobody used",
+      name: "an unused verb",
       grants: ["get", "delete"],
       needs: ["get"],
       unused: ["Role/r: delete deployments.apps"],

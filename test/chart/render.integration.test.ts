@@ -153,7 +153,7 @@ describe("what is rendered", () => {
     },
   );
 
-  test("the webhooks are those that the server serves", () => {
+  test("webhooks-on-by-default: the webhooks are those that the server serves", () => {
     const name = "cluster, self-managed, secure metrics, proxy";
     const want = renderWebhookConfigurations({
       mutatingName: "fo-firebolt-operator",
@@ -212,7 +212,7 @@ describe("what is rendered", () => {
     expect(grantsIn(find(name, "ClusterRole", "-manager")).filter((grant) => grant.includes(" roles."))).toEqual([]);
   });
 
-  test("gateways have a Role each, annotate and have a seccomp profile, unless values say otherwise", () => {
+  test("gateways have a Role each, annotate and have a seccomp profile, unless values change that", () => {
     const flags = /wake-mode|wake-cluster-role|component-seccomp/;
     const passed = (name: string) => managerArgs(objectsOf(name)).filter((arg) => flags.test(arg));
     expect(passed("cluster, self-managed, secure metrics, proxy")).toEqual([]);

@@ -1,5 +1,5 @@
-// What the chart refuses, and in which words: values that do not exist or have the wrong form by its schema, values that contradict
-// each other by its templates. And that the schema and the values know each other.
+// What the chart rejects, with the message: unknown or malformed values by its schema, contradictory values by its
+// templates. Also that the schema and the values match.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -18,7 +18,7 @@ afterAll(() => helm?.[Symbol.asyncDispose]());
 
 const release = (values: Values, chart = OPERATOR_CHART) => ({ name: "fo", namespace: "ops", values, chart });
 
-describe("refused by the schema", () => {
+describe("rejected by the schema", () => {
   test.each<{ values: Values; want: RegExp }>([
     { values: { replicas: 2 }, want: /additional properties 'replicas' not allowed/ },
     { values: { webhook: { enable: true } }, want: /\/webhook.*additional properties 'enable' not allowed/ },
@@ -75,7 +75,7 @@ describe("refused by the schema", () => {
   });
 });
 
-describe("refused because values contradict each other", () => {
+describe("rejected because values contradict each other", () => {
   test.each<{ values: Values; want: string }>([
     {
       values: { replicaCount: 2, leaderElection: { enabled: false } },
@@ -135,7 +135,7 @@ describe("the manager's pod", () => {
     return ids.filter((id) => text.includes(`"${id}"`));
   };
 
-  test("fixes no ids on OpenShift, or where it is told not to", async () => {
+  test("sets no user ids on OpenShift, or if disabled", async () => {
     const openshift = ["--api-versions=security.openshift.io/v1"];
     expect(await idsIn(fixed)).toEqual(ids);
     expect(await idsIn(fixed, openshift)).toEqual([]);
@@ -158,7 +158,7 @@ describe("the manager's pod", () => {
     expect(valueAt(bare, ["containers", 0])).not.toHaveProperty("resources");
   });
 
-  test("runs in the node's network where it is told to", async () => {
+  test("runs in the host network if enabled", async () => {
     expect(await podOf({ hostNetwork: true, dnsPolicy: "ClusterFirstWithHostNet" })).toMatchObject({
       hostNetwork: true,
       dnsPolicy: "ClusterFirstWithHostNet",
@@ -212,7 +212,7 @@ test("monitors carry the labels by which Prometheus finds them, and what else th
   }
 });
 
-test("nobody is alerted about a missing leader where there is none", async () => {
+test("no alert for a missing leader without leader election", async () => {
   const rules = (values: Values) => helm.template(release({ prometheusRule: { enabled: true }, ...values }));
   expect(await rules({})).toContain("FireboltOperatorNoLeader");
   expect(await rules({ leaderElection: { enabled: false } })).not.toContain("alert: FireboltOperatorNoLeader");
@@ -294,7 +294,7 @@ describe("alerts and dashboards", () => {
     expect(changed).toMatchObject({ spec: { groups: [{ rules: [down, { record: "firebolt:up" }] }] } });
   });
 
-  test("a change of an alert that is not there is refused", async () => {
+  test("a change of an alert that does not exist is rejected", async () => {
     const values = { prometheusRule: { enabled: true, rules: { Downn: { enabled: false } } } };
     expect(await helm.refusal(release(values, chart))).toContain("prometheusRule.rules.Downn: there is no such alert");
   });

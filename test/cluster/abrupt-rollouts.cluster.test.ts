@@ -22,7 +22,7 @@ import { INSTANCE, NAMESPACE } from "./support/platform.ts";
 
 /** Longer than a roll takes, shorter than the grace period of a pod. */
 const LONG_MS = 45_000;
-/** What it takes to look at what is there while the query runs. */
+/** Time for the checks that run during the query. */
 const LOOK_MS = 5_000;
 
 let harness: ClusterHarness;
@@ -66,13 +66,14 @@ test.concurrent.each(CASES)(
     await settled(harness, name, { generation: 1 });
     const rollMs = performance.now() - startedMs;
     load.phase("rolled");
-    // The roll is over while the query is still running: nobody waited for it. That can be seen unless the machine took longer than the query.
+    // The roll completes while the query is still running, because nothing waits for it. This can be observed unless
+    // the machine took longer than the query.
     if (performance.now() - queriedMs < LONG_MS - LOOK_MS) {
       expect(answered).toBe(false);
       const old = await harness.cluster.client.find(statefulSets, { namespace: NAMESPACE, name: `${name}-g0` });
       expect(old?.metadata?.deletionTimestamp, "the old StatefulSet ends").toBeDefined();
     }
-    // As soon as the node's Services have heard of the switch: until then the old pod answers, which is still there.
+    // As soon as kube-proxy has observed the switch: until then the old pod, which still runs, responds.
     await eventually(async () => {
       const [row = []] = await queryRows({ gateway: harness.gateway, engine: name, sql: "SELECT whoami()" });
       expect(row[1]).toBe("1");

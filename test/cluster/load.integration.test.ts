@@ -1,5 +1,5 @@
-// The load of the end-to-end tests is worth something only if it sees what goes wrong: a server that answers in every wrong way, and a
-// load that has to count each of them.
+// The load generator of the end-to-end tests must detect every failure: a server responds wrongly in every way, and the
+// load must count each of them.
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
@@ -15,7 +15,7 @@ afterEach(() => close());
 const answer = (response: ServerResponse, value: unknown): unknown => response.end(JSON.stringify({ data: [[value]] }));
 const sumOf = (sql: string): number => (sql.match(/\d+/g) ?? []).reduce((sum, digits) => sum + Number(digits), 0);
 
-/** Sends a few queries to a server that treats each as told; answers the figures and the failures. */
+/** Sends a few queries to a server that handles each as configured; returns the figures and the failures. */
 async function load(treat: (response: ServerResponse, sql: string) => unknown, takesMs = 0) {
   const server = createServer((request, response) => {
     let sql = "";
@@ -44,16 +44,20 @@ async function load(treat: (response: ServerResponse, sql: string) => unknown, t
   return { figures: await running.stop(), failures: running.tally.failures };
 }
 
-test("right answers on new and kept connections", async () => {
+test("correct responses on new and kept-alive connections", async () => {
   const { figures, failures } = await load((response, sql) => answer(response, sumOf(sql)));
   expect(failures).toEqual([]);
   expect(figures).toMatchObject({ sent: LIMIT, succeeded: LIMIT, failed: 0, newConnections: LIMIT / 2 });
 });
 
 test.each([
-  { name: "another query's answer", treat: (response: ServerResponse) => answer(response, -1), why: /answered was/ },
   {
-    name: "200 with an error, as a query that is cut is answered",
+    name: "another query's result",
+    treat: (response: ServerResponse) => answer(response, -1),
+    why: /should be \d+, got/,
+  },
+  {
+    name: "200 with an error, the response to a killed query",
     treat: (response: ServerResponse) => response.end('{"errors":[{"description":"killed"}]}'),
     why: /killed/,
   },
@@ -62,14 +66,18 @@ test.each([
     treat: (response: ServerResponse) => response.writeHead(503).end("no healthy upstream"),
     why: /no healthy/,
   },
-  { name: "no answer", treat: (response: ServerResponse) => response.socket?.destroy(), why: /ECONNRESET.*0 received/ },
   {
-    name: "half an answer",
+    name: "no response",
+    treat: (response: ServerResponse) => response.socket?.destroy(),
+    why: /ECONNRESET.*0 received/,
+  },
+  {
+    name: "half a response",
     treat: (response: ServerResponse) => {
       response.writeHead(200, { "Content-Length": "100" });
       response.write('{"data":', () => response.socket?.destroy());
     },
-    why: /broke off/,
+    why: /was cut off/,
   },
 ])("$name is a failure, every time", async ({ treat, why }) => {
   const { figures, failures } = await load(treat);
@@ -79,7 +87,7 @@ test.each([
   expect(failures[0]).toMatchObject({ engine: "e1", failedIn: "all of it" });
 });
 
-test("an answer that comes too early is a failure: the query did not run to its end", async () => {
+test("a response that arrives too early is a failure: the query was cut short", async () => {
   const { failures } = await load((response) => answer(response, 60_000), 60_000);
   expect(failures).toHaveLength(LIMIT);
   expect(failures[0]?.why).toMatch(/took only/);

@@ -112,7 +112,7 @@ test("a pod finds Services by name, itself behind one of them, and the API serve
   await eventually(async () => seen.add(await askFirst("http://web/")).size === 2, SLOW);
   expect([...seen].sort()).toEqual(pods.map(({ name }) => name));
   expect(pods.map(({ name }) => name)).toContain(await askFirst(`http://web.${namespace}.svc.cluster.local/`));
-  // Without the cluster's certificate it is refused by the pod, not by the network.
+  // Without the cluster's certificate the pod rejects it, not the network.
   await expect(askFirst("https://kubernetes.default.svc/")).rejects.toThrow(/certificate|UNABLE_TO_VERIFY/i);
   await expect(askFirst("http://nobody/")).rejects.toThrow(/ENOTFOUND|EAI_AGAIN/);
 });
@@ -127,7 +127,7 @@ test("kubectl reads a pod's log and runs programs in it", async () => {
   expect(who.trim()).toBe("3473");
 });
 
-test("a claim of the default class is bound at once, its data outlives the pod and goes with the claim", async () => {
+test("a claim of the default class is bound immediately; its data survives the pod and is deleted with the claim", async () => {
   const [before] = await whenReady("keeper", 1);
   expect(await askPod("keeper-0", "/kept", "remember me")).toContain("remember me");
   await api.expect({ method: "DELETE", path: `/api/v1/namespaces/${namespace}/pods/keeper-0` });

@@ -1,5 +1,5 @@
-// Pod Security "restricted" is enforced where engines and gateways run, and where the operator runs: whatever it would refuse is not
-// there. That it does refuse something is part of the proof.
+// Pod Security "restricted" is enforced where engines and gateways run, and where the operator runs: no pod violates
+// it. The test also shows that a violating pod is rejected.
 import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { OPERATOR_NAMESPACE } from "../../dev/deploy/charts.ts";

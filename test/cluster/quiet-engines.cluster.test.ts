@@ -33,11 +33,14 @@ import { generationOf, type PlannedQuery, type SingleQuery, sendPlanned } from "
 
 /** The default of `controllers.drainSettle`. */
 const SETTLE_MS = 35_000;
-/** An engine that was told to end waits for its queries for 55 s. */
+/** A terminating engine waits for its queries for 55 s. */
 const OUTLASTING_MS = 65_000;
-/** Longer than gateways need to look a name up again: whoever is sent to an old address later has it from the name server's cache. */
+/**
+ * Longer than the DNS refresh interval of gateways: a query sent to an old address later got it from the DNS server's
+ * cache.
+ */
 const GATEWAY_REFRESH_MS = 3_000;
-/** Of the 30 s: the cache is filled anew shortly before an edit, so that it is stale after the switch. */
+/** Of the 30 s: the cache is refreshed shortly before an edit, so that it is stale after the switch. */
 const FRESH_SECONDS = NAME_CACHE_SECONDS - 4;
 /** Enough new connections to reach both gateways. */
 const WARM_UP = 12;
@@ -55,7 +58,7 @@ interface Scenario {
   /** One entry per roll or stop. */
   readonly rounds: readonly (readonly PlannedQuery[])[];
 }
-/** Its gateway has no wake agent: nothing but the name server tells it of a stop. */
+/** Its gateway has no wake agent: only DNS shows it a roll or a stop. */
 const PLAIN = "plain";
 const OWN_IDENTITY = { spec: { serviceAccountName: "default" } };
 const autoStop = { enabled: true, activeReplicas: 1, idleTimeout: "1h" };
@@ -63,7 +66,7 @@ const SCENARIOS: readonly Scenario[] = [
   {
     name: "quiet-roll-a",
     change: "roll",
-    instance: INSTANCE,
+    instance: PLAIN,
     spec: {},
     rounds: [MANY, [...short(100, 700), outlasting(300)]],
   },
@@ -100,7 +103,7 @@ let reports: EngineReports;
 let gateways: ReadonlyMap<string, string>;
 const gatewayFor = ({ instance }: Scenario): string => gateways.get(instance) ?? "";
 
-/** Minutes pass: say where it is. */
+/** This takes minutes: report progress. */
 const tell = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
@@ -159,7 +162,7 @@ function warmUp(scenario: Scenario): Promise<void> {
         expect(status, body).toBe(200);
       }
     },
-    { timeoutMs: 90_000, describe: `${WARM_UP} answers of ${scenario.name} in a row` },
+    { timeoutMs: 90_000, describe: `${WARM_UP} responses of ${scenario.name} in a row` },
   );
 }
 
@@ -226,7 +229,7 @@ test("no-query-lost, drained-before-deleted: idle engines roll and stop while na
   const answers = (await Promise.all(SCENARIOS.map(run))).flat();
   const failed = answers.flatMap(({ failure }) => failure ?? []);
   const all = await reports.all();
-  // Sent after the switch, and answered by the generation that it replaced: not one that was taken back.
+  // Sent after the switch and served by the replaced generation, unless the operator switched back to it.
   const stale = answers.filter((one) => !isWoken(one.scenario) && generationOf(one, all) === one.replaced);
   const late = stale.filter(({ sentAfterMs }) => sentAfterMs > GATEWAY_REFRESH_MS);
   const rounds = SCENARIOS.flatMap((scenario) => scenario.rounds).length;

@@ -1,5 +1,5 @@
-// An engine that stops by itself when nobody queries it, and a hundred clients that all want it at the same moment: each of them gets
-// its answer, later than usual.
+// An idle engine stops automatically, and a hundred clients query it at the same moment: each gets its response, later
+// than usual.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
 import { LABEL } from "../../src/api/labels.ts";
@@ -37,7 +37,10 @@ afterAll(async () => {
 const read = () =>
   harness.cluster.client.get(FireboltEngine, { namespace: NAMESPACE, name: NAME }, harness.cluster.call);
 
-/** Stopped by the operator, with no pod left. The reason follows the phase: the write that ends the stop still says why it began. */
+/**
+ * Stopped by the operator, with no pod left. The reason follows the phase: the write that completes the stop still has
+ * the earlier reason.
+ */
 async function untilAsleep(): Promise<FireboltEngine> {
   return eventually(
     async () => {
@@ -51,14 +54,14 @@ async function untilAsleep(): Promise<FireboltEngine> {
   );
 }
 
-test(`idle-for-its-time, query-held-and-answered: an idle engine stops, and ${CLIENTS} first queries at once wake it and are answered`, async () => {
+test(`idle-for-its-time, query-held-and-answered: an idle engine stops, and ${CLIENTS} concurrent first queries wake it and succeed`, async () => {
   await using history = await watchEngineHistory(harness.cluster.client, NAMESPACE);
   const autoStop = { enabled: true, activeReplicas: 1, idleTimeout: `${IDLE_SECONDS}s`, pollInterval: "1s" };
   await createEngine(harness, NAME, { replicas: 1, autoStop });
   const idleMs = performance.now();
   const stopped = await untilAsleep();
   const asleepSeconds = Math.round((performance.now() - idleMs) / 1000);
-  // Once woken it must not go to sleep again before it has been looked at.
+  // Once woken it must not stop again before it has been checked.
   await editEngine(harness, NAME, { autoStop: { idleTimeout: "10m" } });
 
   // All within a moment, then nothing more.
@@ -71,7 +74,7 @@ test(`idle-for-its-time, query-held-and-answered: an idle engine stops, and ${CL
   const source = { api: harness.api, namespace: NAMESPACE, instance: INSTANCE };
   const failures = await withAccessLog(source, load.tally.failures);
   expect(failures.length, describeFailures(failures)).toBe(0);
-  // They waited for the engine to start: nobody was answered by something that was still there.
+  // They waited for the engine to start: no response came from a remaining pod.
   expect(figures.mostAtOnce).toBe(CLIENTS);
   const woken = await settled(harness, NAME);
   expect(woken.spec?.replicas).toBe(1);

@@ -1,5 +1,5 @@
-// The promise of the whole: an engine rolls ten times, the gateway is replaced and the operator is killed every ten seconds, and clients
-// that query all the while notice nothing. Every request is accounted for, and every answer is checked for what it says.
+// The main guarantee: an engine rolls ten times, the gateway is replaced and the operator is killed every ten seconds,
+// and clients that send queries all the time see no error. Every request is accounted for, and every result is checked.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { queryRows } from "../../dev/deploy/query.ts";
 import { FireboltEngineClass } from "../../src/api/firebolt-engine/engine-class.ts";
@@ -20,7 +20,10 @@ import { CLASS, DRAIN_SETTLE_MS, ENGINE, INSTANCE, NAMESPACE } from "./support/p
 
 const KILL_EVERY_MS = 10_000;
 const GATEWAY_ROLLS_AT = 4;
-/** Rolls that begin with a query which no pod would finish once it was told to end: it waits for 55 s, and is gone after 60. */
+/**
+ * Rolls that start with a query longer than a pod's termination: a terminating pod waits for 55 s and is killed after
+ * 60.
+ */
 const OUTLASTED_AT: readonly number[] = [1, 3, 7];
 const OUTLASTING_MS = 80_000;
 
@@ -36,7 +39,7 @@ interface Roll {
   edit(): Promise<unknown>;
 }
 
-/** Minutes pass: say where it is. */
+/** This takes minutes: report progress. */
 const tell = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
@@ -72,8 +75,8 @@ const rolls = (): readonly Roll[] => {
 };
 
 /**
- * Resolves once this generation answers. An engine at rest may have old pods for a moment, and a gateway that knows no others yet: those may
- * answer until then. A query that fails is lost, and not repeated.
+ * Resolves once this generation serves. An engine at rest may have old pods for a moment, and a gateway that knows no
+ * others yet: those may serve until then. A failed query is lost, and not retried.
  */
 async function answeredBy(generation: number): Promise<void> {
   const answer = await eventually(
@@ -83,7 +86,7 @@ async function answeredBy(generation: number): Promise<void> {
       const isOlder = outcome.status === "fulfilled" && outcome.value[0]?.[1] !== String(generation);
       return isOlder ? false : outcome;
     },
-    { describe: `an answer of generation ${generation}` },
+    { describe: `a response of generation ${generation}` },
   );
   if (answer.status === "rejected") throw answer.reason;
 }
@@ -158,7 +161,7 @@ test("no-query-lost, drained-before-deleted, image-changed, scaled-up, scaled-do
   expect(figures.perSecond).toBeGreaterThanOrEqual(200);
   expect(killer.kills()).toBeGreaterThanOrEqual(Math.floor(figures.durationMs / KILL_EVERY_MS / 2));
   const after = await settled(harness, ENGINE);
-  // Not one generation more than there were edits, however often the operator began anew.
+  // No more generations than edits, however often the operator was restarted.
   expect(after.status?.currentGeneration).toBe(first + rolls().length);
   expect(brokenInvariants(history)).toEqual([]);
   const drains = judgeDrains(history, await reports.all(), { settleMs: DRAIN_SETTLE_MS });

@@ -36,6 +36,15 @@ describe("accepted", () => {
     { what: "a class without spec", kind: "FireboltEngineClass", spec: undefined },
     { what: "a disabled auto-stop policy", ...engine({ autoStop: { activeReplicas: 2 } }) },
     { what: "a negative idle timeout", ...engine({ autoStop: { activeReplicas: 1, idleTimeout: "-5m" } }) },
+    {
+      what: "domains that only resemble each other",
+      ...instance({ gateway: { hostDomains: ["localhost", "fb.example.com", "b.example.com", "1a.2b", "a--b.x9"] } }),
+    },
+    {
+      what: "no domain, and an unset default engine",
+      ...instance({ gateway: { hostDomains: [], defaultEngine: "" } }),
+    },
+    { what: "a default engine that does not exist", ...instance({ gateway: { defaultEngine: "nobody-1" } }) },
     { what: "no gateway pods", ...instance({ gateway: { replicas: 0 } }) },
     { what: "negative gateway replicas", ...instance({ gateway: { replicas: -1 } }) },
     {

@@ -1,5 +1,5 @@
-// An instance that was stored with a metrics port that is refused today: it can be edited and deleted, and the port itself changed to one that
-// is allowed. On a copy of the CRD, which learns of the refusal after the object is there.
+// An instance that was stored with a metrics port that is rejected today: it can be edited and deleted, and the port
+// itself changed to one that is allowed. On a copy of the CRD, which gets the rule after the object is stored.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -68,7 +68,7 @@ test("a stored object with a port that the gateway needs can be edited, repaired
     body: copyOfCrd({ withRule: true }),
     contentType: "application/merge-patch+json",
   });
-  // The rule is in force once a change to another such port is refused.
+  // The rule is in force once a change to another such port is rejected.
   const refusal = await eventually(async () => {
     const answer = await patch(port(9901), "?dryRun=All");
     return answer.status === 422 && answer;

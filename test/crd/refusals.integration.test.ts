@@ -1,5 +1,6 @@
-// Every invalid manifest of test/harness/fixtures that the CRDs themselves must refuse, sent to the real API server: the answer
-// is 422 (400 for strict decoding) and names the field. Rows about updates and features not available yet have files of their own.
+// Every invalid manifest of test/harness/fixtures that the CRDs themselves must reject, sent to the real API server:
+// the response is 422 (400 for strict decoding) and names the field. Rows about updates and features not available yet
+// have their own files.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CustomResourceApi, openCustomResourceApi } from "../harness/control-plane/custom-resource-api.ts";
 import { createNamespace } from "../harness/control-plane/requests.ts";
@@ -34,7 +35,7 @@ test("FireboltEngine with an unknown field", async () => {
 });
 
 test.each(["", "5", "1d", "5 s", "1h 30m", "one minute", "9223372036854775808ns", "300000000h"])(
-  "the duration %j is refused by name",
+  "go-durations: the duration %j is rejected by name",
   async (drainCheckInterval) => {
     const content = { ...SMALLEST.FireboltEngineClass, drainCheckInterval };
     const verdict = await resources.create(manifest("FireboltEngineClass", { name: "refused", namespace }, content));

@@ -1,5 +1,5 @@
-// The CRDs on a real API server: which defaults they fill in, what they keep and drop, and how clients see them. What they
-// accept and refuse is tested in the other files of this folder.
+// The CRDs on a real API server: which defaults they fill in, what they keep and drop, and how clients see them. What
+// they accept and reject is tested in the other files of this folder.
 import type { KubeObject, ResourceType } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { valueAt } from "@firebolt-operator/kube/testing";
@@ -199,7 +199,7 @@ describe("status", () => {
     return { stored, changed, verdict: await resources.replace(changed, { status: true }) };
   }
 
-  test("is written through its own door, and only through it", async () => {
+  test("is written through the status subresource only", async () => {
     const status = { currentGeneration: 0, activeGeneration: -1, phase: "creating", conditions: [condition] };
     const { stored, changed, verdict } = await writeStatus("FireboltEngine", "doors", status);
     expect(verdict).toMatchObject({ type: "accepted", object: { status } });
@@ -236,7 +236,7 @@ describe("status", () => {
       status: { conditions: [{ ...condition, reason: "not a token" }] },
       field: "status.conditions[0].reason",
     },
-  ])("of $kind with $what is refused", async ({ kind, what, status, field }) => {
+  ])("of $kind with $what is rejected", async ({ kind, what, status, field }) => {
     const { verdict } = await writeStatus(kind, what.toLowerCase().replaceAll(" ", "-"), status);
     expect(verdict).toMatchObject({ type: "refused", status: 422 });
     expect(verdict).toHaveProperty("causes", expect.arrayContaining([{ field, message: expect.any(String) }]));

@@ -1,5 +1,5 @@
-// Features that are not available yet: enabling one is refused by the CRD, naming the field. The rules that hold once a
-// feature is enabled are tested on a copy of the CRD without those refusals, so that they are right on the day they are needed.
+// Features that are not available yet: the CRD rejects enabling one and names the field. The rules for enabled features
+// are tested on a copy of the CRD without those rejections, so that they are correct when a feature becomes available.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { valueAt } from "@firebolt-operator/kube/testing";
@@ -118,7 +118,7 @@ beforeAll(async () => {
 afterAll(() => resources[Symbol.dispose]());
 
 test.each(ROWS)(
-  "unbuilt-is-refused: $what is refused as not available",
+  "unbuilt-is-refused: $what is rejected as not available",
   async ({ kind = "FireboltInstance", spec, field }) => {
     const verdict = await resources.create(
       manifest(kind, { name: "refused", namespace }, { ...SMALLEST[kind], ...spec }),
@@ -148,7 +148,7 @@ test("the same fields are accepted while everything is off", async () => {
   });
 });
 
-test("the engine with a web UI is refused for that alone", async () => {
+test("the engine with a web UI is rejected for that alone", async () => {
   const { spec: valid } = exampleOf("engine-auto-stop.yaml", "FireboltEngine");
   const spec: unknown = { ...Object(valid), uiSidecar: true };
   const verdict = await resources.create(manifest("FireboltEngine", { name: "reporting", namespace }, spec));
@@ -178,7 +178,7 @@ describe("once a feature is available", () => {
 
   async function update(from: object, to: object) {
     const stored = await resources.create(copied("changing", from), { group });
-    if (stored.type !== "accepted") throw new Error(`the first version was refused: ${stored.message}`);
+    if (stored.type !== "accepted") throw new Error(`the first version was rejected: ${stored.message}`);
     const next = copied("changing", to);
     const metadata = { ...next.metadata, resourceVersion: stored.object.metadata["resourceVersion"] };
     const verdict = await resources.replace({ ...next, metadata }, { group });
@@ -215,7 +215,7 @@ describe("once a feature is available", () => {
     ]);
   });
 
-  test("the gateway issuer may change, and so may the engine issuer when TLS goes off", async () => {
+  test("the gateway issuer may change, and so may the engine issuer when TLS is disabled", async () => {
     const other = { certManager: { issuerRef: { name: "other" } } };
     const from = { certManager: CERT_MANAGER };
     expect(await update(tls("gateway", from), tls("gateway", other))).toMatchObject({ type: "accepted" });

@@ -61,15 +61,24 @@ export function headingsIn(text: string): readonly string[] {
   return [...text.matchAll(/\bdocs\/[a-z0-9/-]+\.md(?:#[a-z0-9-]+)?/g)].map(([target]) => target);
 }
 
-/** Whether a test or a table of the model has the name, alone in a string or in front of a text. */
+/** What stands in front of a name that is a whole string: the step of a decision, a row or a list of names, or a violation. */
+const NAMED = /(?:\bstep(?:: |\)\.toBe\()|^\s*\[?|\bnew Violation\()$/;
+
+/**
+ * Whether a test or a table of the model cites the name: in front of a title, as the step of a decision, as the first of a row or of a line,
+ * or as a violation. The name of a namespace or of any other value is no citation.
+ */
 export function cites(text: string, name: string): boolean {
-  return [...text.matchAll(STRING)].some(([, , body = ""]) => {
-    const list = LIST.exec(body)?.groups?.["list"];
-    return body === name || list?.split(", ").includes(name) === true;
-  });
+  return text.split("\n").some((line) =>
+    [...line.matchAll(STRING)].some(({ 2: body = "", index }) => {
+      const before = line.slice(0, index);
+      if (body === name) return NAMED.test(before);
+      return TITLED.test(before) && LIST.exec(body)?.groups?.["list"]?.split(", ").includes(name) === true;
+    }),
+  );
 }
 
-/** Numbers that only somebody with papers from elsewhere could look up, and words for those papers. */
+/** Numbers of documents outside the repository, and names of such documents. */
 const OUTSIDE: readonly RegExp[] = [
   // A letter and a number: the row of a table. Amazon's object storage is none.
   /(?<![\w/.#-])(?!S3\b(?!:))[TISDBGO]\d{1,2}(?![\w/])/,

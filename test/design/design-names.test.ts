@@ -54,7 +54,7 @@ describe("definitions", () => {
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
-  test("every rule says something", () => {
+  test("every rule has a description", () => {
     const mute = rules.filter(({ cells }) => Object.values(cells).filter((cell) => cell !== "").length < 3);
     expect(mute.map(({ name }) => name)).toEqual([]);
   });
@@ -73,10 +73,12 @@ describe("definitions", () => {
 });
 
 describe("tests", () => {
-  const tested = rules.filter(({ kind }) => kind === "step" || kind === "invariant" || kind === "scenario");
+  // The model interrupts passes after every write: that covers the crash boundaries together, not one by one.
+  const tested = rules.filter(({ kind }) => kind !== "boundary");
 
   test.each(tested.map((rule) => [rule.name, rule] as const))("%s: has tests, and they cite it", (name, rule: Rule) => {
-    const files = testsOf(rule);
+    // The runtime package knows nothing of this design.
+    const files = testsOf(rule).filter((file) => !file.startsWith("packages/"));
     expect(files.length).toBeGreaterThan(0);
     expect(files.filter((file) => !cites(read(file), name))).toEqual([]);
   });
@@ -169,6 +171,19 @@ describe("what is recognised", () => {
     ['const header = { "content-type": "a" };', []],
   ])("%s", (line, names) => {
     expect(cited(line)).toEqual(names);
+  });
+
+  test.each([
+    ['test("bump, image-changed: it rolls", () => {', true],
+    ['  ["image-changed", "draining"],', true],
+    ['  "image-changed": on("scale"),', true],
+    ['expect(decision).toMatchObject({ step: "image-changed" });', true],
+    ['throw new Violation("image-changed", "why");', true],
+    ['const harness = await openHarness("image-changed");', false],
+    ['await change({ name: "image-changed" });', false],
+    ['const text = "image-changed: it rolls";', false],
+  ])("cited: %s", (line, want) => {
+    expect(cites(line, "image-changed")).toBe(want);
   });
 
   test("names in comments and links", () => {

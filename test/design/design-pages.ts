@@ -1,5 +1,5 @@
-// Reads the tables of docs/design that define names: one table per kind and heading, the name in the first cell, files in the last one. Knows
-// the form of the pages and nothing of what the rules say.
+// Reads the tables of docs/design that define names: one table per kind and heading, the name in the first cell, files
+// in the last one. Knows the form of the pages, not the content of the rules.
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { ROOT } from "../docs/support/pages.ts";

@@ -1,5 +1,5 @@
-// The invariants of docs/design by name, so that the compiler finds a misspelt one in the model, in mutants and in observers. What they say
-// is in the pages; a test keeps the two together.
+// The invariants of docs/design by name, so that the compiler finds a misspelt one in the model, in mutants and in
+// observers. Their definitions are on the pages; a test compares the two.
 
 export const INVARIANTS = [
   "status-in-range",

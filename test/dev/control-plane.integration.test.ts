@@ -1,4 +1,4 @@
-// The control plane keeps its own promises: identities, restarts, compaction, simulated pods, and nothing left behind.
+// The test control plane: identities, restarts, compaction, simulated pods, and complete cleanup.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -46,7 +46,7 @@ describe("etcd and kube-apiserver", () => {
     }
   });
 
-  test("a plain user is refused by RBAC and allowed what a binding allows", async () => {
+  test("RBAC rejects a plain user and allows what a binding grants", async () => {
     const kubeconfig = await cluster.userKubeconfig("nobody-special");
     const list = { path: "/api/v1/namespaces/kube-system/secrets" };
     const refused = await requestAs(kubeconfig, list, [403]);
@@ -97,7 +97,7 @@ describe("etcd and kube-apiserver", () => {
     },
   );
 
-  test("a compaction and a restart refuse an older watch position with 410", async () => {
+  test("after a compaction and a restart an older watch position gets 410", async () => {
     const { body } = await requestAs(cluster.adminKubeconfig, { path: CONFIG_MAPS });
     const position = valueAt(body, ["metadata", "resourceVersion"]);
     await createConfigMap("later");
@@ -113,7 +113,7 @@ describe("etcd and kube-apiserver", () => {
   }
 });
 
-test("without the watch cache a compaction alone refuses an older watch position with 410", async () => {
+test("without the watch cache a compaction alone makes an older watch position get 410", async () => {
   await using cluster = await startControlPlane({ apiServerArgs: ["--watch-cache=false"] });
   const { body } = await requestAs(cluster.adminKubeconfig, { path: CONFIG_MAPS });
   const position = valueAt(body, ["metadata", "resourceVersion"]);
@@ -223,7 +223,7 @@ async function firstWatchEvent({ adminKubeconfig }: ControlPlane, position: unkn
   }
 }
 
-/** A zombie that nobody has collected yet does not count. */
+/** A zombie that has not been reaped yet does not count. */
 function isAlive(pid: number): boolean {
   const stat = `/proc/${pid}/stat`;
   return existsSync(stat) && !/^\d+ \(.*\) Z/.test(readFileSync(stat, "utf8"));

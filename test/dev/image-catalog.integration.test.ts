@@ -127,7 +127,7 @@ describe("all of them", () => {
   });
 });
 
-test("pause ends at once when told to, as process 1 too, and buries the dead", async () => {
+test("pause exits immediately on a signal, also as process 1, and reaps zombies", async () => {
   expect(readdirSync(root("pause").folder)).toEqual(["pause"]);
   const pause = join(root("pause").folder, "pause");
   // An orphan that ends becomes the child of process 1; the zombie is gone only when it was waited for.
@@ -137,7 +137,7 @@ test("pause ends at once when told to, as process 1 too, and buries the dead", a
     stdio: ["ignore", "ignore", "ignore", "pipe"],
   });
   const orphan = child.stdio[3];
-  if (!(orphan instanceof Writable)) throw new Error("the orphan cannot be told to end");
+  if (!(orphan instanceof Writable)) throw new Error("the orphan cannot be terminated");
   const closed = once(child, "close");
   const childrenOf = (pid: number | undefined): readonly string[] =>
     readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);

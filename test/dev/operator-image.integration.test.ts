@@ -113,7 +113,7 @@ describe("what it is", () => {
     expect(sbom).toMatchObject({ spdxVersion: "SPDX-2.3", dataLicense: "CC0-1.0" });
   });
 
-  test("the Dockerfile says the same", () => {
+  test("the Dockerfile has the same settings", () => {
     const text = readFileSync(join(ROOT, "Dockerfile"), "utf8");
     expect(text).toContain(`USER ${USER}`);
     const started = [...V8_FLAGS, `/${PROGRAM_PATH}`].map((word) => JSON.stringify(word)).join(", ");
@@ -186,7 +186,7 @@ function waitedForCoreMs(pid: number | undefined): number {
 
 async function untilReady(port: number, alive: () => boolean, said: () => string): Promise<void> {
   for (const deadline = AbortSignal.timeout(90_000); !deadline.aborted; await sleep(5)) {
-    if (!alive()) throw new Error(`the manager has ended:\n${said()}`);
+    if (!alive()) throw new Error(`the manager has exited:\n${said()}`);
     try {
       if ((await fetch(`http://127.0.0.1:${port}/readyz`, { signal: deadline })).ok) return;
     } catch (error) {

@@ -22,18 +22,18 @@ async function startCluster(): Promise<void> {
   const folder = mkdtempSync("/tmp/pg-own-");
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
   images = await buildImages(IMAGE_NAMES);
-  const list = join(folder, "images.json");
-  writeFileSync(list, JSON.stringify(images));
+  const pause = images.find(({ name }) => name === "pause");
   const sandbox = stack.use(
     startSandboxedProcess({
       sandbox: "machine",
       program: join(import.meta.dirname, "../../dev/playground/sandboxed/cluster.ts"),
-      args: [folder, list],
+      args: [folder, JSON.stringify(pause)],
       progress: () => undefined,
     }),
   );
   const up = await sandbox.call("up", {}, UP_MS);
-  await sandbox.call("images", {}, UP_MS);
+  await sandbox.call("images", { images }, UP_MS);
+  await sandbox.call("node", {}, UP_MS);
   const forward = stack.use(await openPortForward({ socket: stringOf(up, "socket") }));
   kubeconfig = join(folder, "kubeconfig");
   writeFileSync(
@@ -60,7 +60,7 @@ const PLACES = [
   "/apis/rbac.authorization.k8s.io/v1/clusterroles?labelSelector=app.kubernetes.io/name=firebolt-operator",
 ];
 
-// Without root there is no real node to be somebody's; where tests have to be complete, that is a failure.
+// Without root there is no real node to stand for a user's cluster; where tests must be complete, that is a failure.
 describe.runIf(process.getuid?.() === 0 || process.env["CI"] !== undefined)("on a cluster of one's own", () => {
   beforeAll(startCluster);
   afterAll(() => stack.disposeAsync());
@@ -81,7 +81,7 @@ describe.runIf(process.getuid?.() === 0 || process.env["CI"] !== undefined)("on 
     await harness.untilNothingIsLeft();
   });
 
-  test("a namespace that is somebody's is not touched", async () => {
+  test("an existing namespace is not touched", async () => {
     await using harness = openPlaygroundHarness();
     const args = ["start", "--", "--check", "--context", "local", "--namespace", "default"];
     const run = harness.npm(args, { env: { KUBECONFIG: kubeconfig } });

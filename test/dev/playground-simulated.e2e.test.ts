@@ -28,7 +28,7 @@ test("--simulated --check: 50 queries, one line of JSON, nothing left", async ()
   await harness.untilNothingIsLeft();
 });
 
-test("without root it falls back to simulated pods and says why", async () => {
+test("without root it falls back to simulated pods and prints the reason", async () => {
   // Another user in a user namespace of its own: no rights over the machine, the same files.
   const launcher = ["unshare", "--user", "--map-user=1000", "--map-group=1000", "--"];
   const run = harness.npm(["start", "--", "--check"], { launcher });
@@ -43,7 +43,7 @@ test("without root it falls back to simulated pods and says why", async () => {
   await harness.untilNothingIsLeft();
 });
 
-test("what is printed works in another terminal; a second start is refused; npm run stop ends the first", async () => {
+test("the printed commands work in another terminal; a second start is rejected; npm run stop stops the first", async () => {
   const run = harness.npm(["start", "--", "--simulated"]);
   const text = await run.said(UP, UP_MS);
   const exported = (name: string): string => new RegExp(`export ${name}=(\\S+)`).exec(text)?.[1] ?? "";
@@ -63,7 +63,7 @@ test("what is printed works in another terminal; a second start is refused; npm 
   kubectl("firebolt", "stop", "reporting", "-n", "analytics", "--wait");
   expect(await queryRows({ gateway, engine: "reporting", sql: "SELECT 6 * 7" })).toEqual([[42]]);
 
-  // What the quickstart suggests: the plugin finds the gateway by itself, and pods have logs.
+  // As in the quickstart: the plugin finds the gateway, and pods have logs.
   const queried = kubectl("firebolt", "-n", "analytics", "engine", "query", "adhoc", "SELECT 6 * 7 AS answer");
   expect(queried).toContain('"data":[[42]]');
   expect(kubectl("firebolt", "-n", "analytics", "logs", "adhoc")).toContain('"message":"listening"');
@@ -109,7 +109,7 @@ test("killed, it takes its processes with it, and npm run stop removes the rest"
 test.each([
   { args: ["--fly"], want: "Unknown option '--fly'" },
   { args: ["--image-engine", "a:1"], want: "--image-engine can be used with --context only" },
-])("$args is refused with 2 before anything is started", async ({ args, want }) => {
+])("$args exits with 2 before anything is started", async ({ args, want }) => {
   const run = harness.npm(["start", "--", ...args]);
   expect(await run.exit).toBe(2);
   expect(run.stderr()).toContain(want);

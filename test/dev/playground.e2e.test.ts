@@ -1,5 +1,5 @@
-// `npm start` on a real node, as a process: the whole platform comes up, queries are answered through the doors of the host, and nothing is
-// left of it. Runs on the host's side; the node is on a private machine of its own.
+// `npm start` on a real node, as a process: the whole platform starts, queries succeed through forwarded ports of the
+// host, and cleanup is complete. Runs on the host; the node runs in its own sandbox.
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -23,7 +23,7 @@ test("--check brings a real cluster up, sends 50 queries and leaves nothing behi
   console.log(JSON.stringify(report));
   expect(report).toMatchObject({
     ok: true,
-    // Without root there is no real node, and it must say so.
+    // Without root there is no real node, and the output must say so.
     ...(isRoot ? { mode: "cluster" } : { mode: "simulated", fallback: expect.stringContaining("root") }),
     readySeconds: expect.any(Number),
     queriesSent: 50,
@@ -34,7 +34,7 @@ test("--check brings a real cluster up, sends 50 queries and leaves nothing behi
   await harness.untilNothingIsLeft();
 });
 
-test("the printed address goes on working when the gateway's Service gets another address", {
+test("the printed address keeps working when the gateway's Service gets another address", {
   timeout: 900_000,
 }, async () => {
   const run = harness.npm(["start"]);
@@ -56,7 +56,7 @@ test("the printed address goes on working when the gateway's Service gets anothe
   await eventually(() => !["", before].includes(address()), { ...patience, describe: "another Service" });
   await eventually(async () => expect(await queryRows({ gateway, engine: "adhoc", sql })).toEqual([[42]]), {
     ...patience,
-    describe: "an answer at the printed address",
+    describe: "a response at the printed address",
   });
   expect(text).toContain("No image of Firebolt is used");
   expect(await harness.npm(["run", "stop"]).exit).toBe(0);
@@ -66,7 +66,7 @@ test("the printed address goes on working when the gateway's Service gets anothe
 test("a terminal that is closed in the middle of the start ends everything", async () => {
   const run = harness.npm(["start"]);
   await run.said("starting the", UP_MS);
-  // As the kernel does when the terminal goes away: to the whole process group.
+  // As the kernel does when the terminal is closed: to the whole process group.
   process.kill(-(run.child.pid ?? 0), "SIGHUP");
   await run.exit;
   await harness.untilNothingIsLeft();

@@ -39,7 +39,7 @@ describe("queries", () => {
     engine = await start("e1", { generation: 3 });
   });
 
-  test("are computed and answered with rows", async () => {
+  test("are computed and return rows", async () => {
     expect(await (await query(engine, "SELECT 42")).json()).toMatchObject({ data: [[42]], rows: 1 });
     const sum = await query(engine, "SELECT sum(value) AS total FROM generate_series(1, 100)");
     expect(await sum.json()).toMatchObject({ meta: [{ name: "total", type: "long" }], data: [[5050]], rows: 1 });
@@ -56,7 +56,7 @@ describe("queries", () => {
     expect((await query(engine, sql, path)).status).toBe(want);
   });
 
-  test("that are no SQL are refused in the database's own words", async () => {
+  test("that are not SQL are rejected with the database's message", async () => {
     const answer = await query(engine, "SELECT now()");
     expect(await answer.json()).toEqual({ errors: [{ description: "no such function: now" }] });
   });
@@ -65,7 +65,7 @@ describe("queries", () => {
     const counted = (count: number) =>
       eventually(async () =>
         expect(await metrics(engine)).toMatch(
-          new RegExp(`running_queries ${count}\\n(.*\\n)*${GAUGE.suspended} ${count}$`, "m"),
+          new RegExp(`${GAUGE.running} ${count}\\n(.*\\n)*${GAUGE.suspended} ${count}$`, "m"),
         ),
       );
     const both = (ms: number) => [query(engine, `SELECT sleep(${ms})`), query(engine, `SELECT suspend(${ms})`)];
@@ -85,10 +85,10 @@ describe("queries", () => {
       body: "SELECT sleep(60000)",
       signal: gone.signal,
     });
-    await eventually(async () => (await metrics(engine)).includes("running_queries 1"));
+    await eventually(async () => (await metrics(engine)).includes(`${GAUGE.running} 1`));
     gone.abort();
     await expect(answer).rejects.toThrow();
-    await eventually(async () => (await metrics(engine)).includes("running_queries 0"));
+    await eventually(async () => (await metrics(engine)).includes(`${GAUGE.running} 0`));
   });
 
   test("metrics can be made to fail in every way", async () => {
@@ -103,10 +103,10 @@ describe("queries", () => {
 });
 
 describe("the end", () => {
-  test("accepted queries finish, new ones are refused with the drained header, then the process ends", async () => {
+  test("accepted queries finish, new ones are rejected with the drained header, then the process exits", async () => {
     const engine = await start("term");
     const accepted = query(engine, "SELECT sleep(60000)");
-    await eventually(async () => (await metrics(engine)).includes("running_queries 1"));
+    await eventually(async () => (await metrics(engine)).includes(`${GAUGE.running} 1`));
     const stopped = engine.process.stop("SIGTERM");
     await eventually(async () => (await engine.get(8122, "/health/ready")).status === 503);
     expect((await engine.get(3473, "/health/ready")).status).toBe(503);
@@ -127,7 +127,7 @@ describe("the end", () => {
   test("queries past the period are killed with an error in a 200", async () => {
     const engine = await start("kill", { terminationGracePeriod: "1s" });
     const accepted = query(engine, "SELECT sleep(60000)");
-    await eventually(async () => (await metrics(engine)).includes("running_queries 1"));
+    await eventually(async () => (await metrics(engine)).includes(`${GAUGE.running} 1`));
     await engine.process.stop("SIGTERM");
     const answer = await accepted;
     expect(answer.status).toBe(200);
@@ -162,7 +162,7 @@ describe("the end", () => {
 });
 
 describe("readiness", () => {
-  test("never comes when told so", async () => {
+  test("never becomes ready when configured so", async () => {
     const engine = await start("never", { env: { FAKE_NEVER_READY: "1" }, waitUntilReady: false });
     await eventually(async () => (await engine.get(8122, "/health/live")).status === 200);
     expect((await engine.get(8122, "/health/ready")).status).toBe(503);

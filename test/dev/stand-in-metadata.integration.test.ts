@@ -94,7 +94,7 @@ test("it waits for a database that comes late, and stops serving while the datab
 });
 
 test.each([
-  { name: "told to refuse", env: { FAKE_REFUSE_START: "1" }, want: "told to refuse" },
+  { name: "rejects its start", env: { FAKE_REFUSE_START: "1" }, want: "start rejected by FAKE_REFUSE_START" },
   { name: "the other format", env: { FAKE_ONLY_FORMAT: "yaml" }, want: "reads yaml only" },
 ])("it does not start: $name", async ({ name, env, want }) => {
   const metadata = await start(name.replaceAll(" ", "-"), { env });

@@ -51,7 +51,7 @@ describe("reading a page", () => {
     expect(page("text", "<!-- test: sleep 1 -->").steps).toEqual([{ type: "hidden", line: 2, script: "sleep 1" }]);
   });
 
-  test("blocks that are no commands are nobody's business", () => {
+  test("blocks without commands are ignored", () => {
     expect(page("```yaml", "a: 1", "```", "```", "$ not this", "```", "```ts", "let a", "```")).toEqual({
       steps: [],
       notTested: [],
@@ -74,13 +74,13 @@ describe("reading a page", () => {
       ["<!-- no-test: x -->", "text", "```sh no-test", "aws", "```"],
       "no-test without",
     ],
-    ["a shell block", ["```sh", "kubectl get pods", "```"], "a sh block is run by nobody"],
+    ["a shell block", ["```sh", "kubectl get pods", "```"], "a sh block is not run"],
     [
       "a console block without a command",
       ["```console", "kubectl get pods", "```"],
       "without a line that begins with $",
     ],
-    ["a word that nobody knows", ["```console notest", "$ true", "```"], 'the word "notest"'],
+    ["an unknown word", ["```console notest", "$ true", "```"], 'unknown word "notest"'],
   ])("%s is a problem", (_, lines, problem) => {
     expect(page(...lines).problems).toEqual([{ line: expect.any(Number), problem: expect.stringContaining(problem) }]);
   });

@@ -1,5 +1,5 @@
-// docs/troubleshooting.md and the faults of test/cluster/faults say the same: each fault has one row, each row names faults that
-// exist, and what a row shows is what the fault's test looks for.
+// docs/troubleshooting.md and the faults of test/cluster/faults agree: each fault has one row, each row names existing
+// faults, and the signs of a row are those that the fault's test checks.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// Figures and claims that several pages make, against the source: versions, images, how many queries are held, what is done with Secrets,
-// and links to the project itself. Each of them was once said differently on two pages.
+// Figures and claims that several pages make, against the source: versions, images, how many queries are held, what is
+// done with Secrets, and links to the project itself. Each of them once differed between two pages.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -26,7 +26,7 @@ describe("held queries", () => {
       ownLimitBytes: bytesOf(agentLimit),
     });
 
-  test.each(["docs/gateway.md", "docs/auto-stop-and-wake.md"])("%s says how many there can be at most", (page) => {
+  test.each(["docs/gateway.md", "docs/auto-stop-and-wake.md"])("%s has the maximum number", (page) => {
     expect(read(page)).toContain(`at most ${capacity(1024 ** 4)}, which is what the wake agent's own 128 MiB hold`);
     expect(read(page)).not.toContain("100,000");
   });
@@ -46,7 +46,7 @@ describe("Secrets", () => {
     expect(read("docs/security.md")).toContain(`| Secrets | ${verbs} |`);
   });
 
-  test("no page says that their contents are watched, or that the role is narrower than it is", () => {
+  test("no page claims that their contents are watched, or that the role is narrower than it is", () => {
     expect(pages.filter((page) => /watch(?:es)? on Secrets/.test(read(page)))).toEqual([]);
     for (const page of ["SECURITY.md", "docs/install.md"]) {
       expect(read(page).replaceAll(/\s+/g, " "), page).toContain("Contents of Secrets are neither watched nor cached");
@@ -88,7 +88,7 @@ test("nothing links to a project page other than the one that package.json names
   expect(links.filter((link) => homepage === undefined || !link.startsWith(homepage))).toEqual([]);
 });
 
-test("README.md says on its first screen what is a stand-in", () => {
+test("README.md lists the stand-ins on its first screen", () => {
   const first = read("README.md").split("\n").slice(0, 20).join("\n");
   expect(first).toMatch(/\| stand-in \| the \*\*engine\*\*/);
   expect(first).toContain("No real engine or metadata image has been run with this operator");
@@ -97,7 +97,7 @@ test("README.md says on its first screen what is a stand-in", () => {
 test.each(["docs/admission.md", "docs/auto-stop-and-wake.md", "docs/gateway.md"])(
   "%s is a user's guide down to its last part",
   (page) => {
-    const [guide = "", built] = read(page).split("\n## How it is built\n");
+    const [guide = "", built] = read(page).split("\n## Implementation\n");
     expect(built).toBeDefined();
     expect(guide.match(/\b(?:src|packages|test)\/[\w/.*-]+/g) ?? []).toEqual([]);
   },

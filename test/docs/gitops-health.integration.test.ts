@@ -1,5 +1,6 @@
-// The health checks of docs/adopt/gitops.md do what the page says: the Lua of Argo CD in a real Lua interpreter (Envoy's), the CEL of Flux
-// in the API server's own, both against objects as the operator leaves them. The page's text is what runs.
+// The health checks of docs/adopt/gitops.md work as documented: the Lua of Argo CD in a real Lua interpreter (Envoy's),
+// the CEL of Flux in the API server's own, both against objects as the operator writes them. The code blocks of the
+// page are executed.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -34,7 +35,7 @@ const AT = "2026-01-01T00:00:00Z";
 const engine = { phase: "stable", currentGeneration: 1, activeGeneration: 1 };
 
 const CASES: readonly HealthCase[] = [
-  { what: "not looked at yet", kind: "FireboltEngine", status: undefined, argo: "Progressing", flux: "inProgress" },
+  { what: "not observed yet", kind: "FireboltEngine", status: undefined, argo: "Progressing", flux: "inProgress" },
   {
     what: "serving",
     kind: "FireboltEngine",
@@ -43,7 +44,7 @@ const CASES: readonly HealthCase[] = [
     flux: "current",
   },
   {
-    what: "edited, and nobody has looked at it",
+    what: "edited, and not observed yet",
     kind: "FireboltEngine",
     status: { ...engine, observedGeneration: 1, conditions: ready("True", "EngineReady", 1) },
     argo: "Progressing",
@@ -71,7 +72,7 @@ const CASES: readonly HealthCase[] = [
     flux: "failed",
   },
   {
-    what: "rejected before an edit that nobody has looked at",
+    what: "rejected before an edit that was not observed yet",
     kind: "FireboltEngine",
     status: { ...engine, observedGeneration: 1, conditions: ready("False", "TemplateRejected", 1) },
     argo: "Progressing",
@@ -84,7 +85,7 @@ const CASES: readonly HealthCase[] = [
     argo: "Degraded",
     flux: "inProgress",
   },
-  { what: "not looked at yet", kind: "FireboltInstance", status: undefined, argo: "Progressing", flux: "inProgress" },
+  { what: "not observed yet", kind: "FireboltInstance", status: undefined, argo: "Progressing", flux: "inProgress" },
   {
     what: "ready",
     kind: "FireboltInstance",

@@ -36,7 +36,7 @@ beforeAll(async () => {
   await quietly(CLEAN);
 }, 420_000);
 
-/** Pages scale the operator: whoever comes next finds it as it was. */
+/** Pages scale the operator: it is restored for the next page. */
 afterAll(async () => {
   recordFigures(inject("e2e").figures, "docs", figures);
   await quietly(CLEAN);

@@ -1,4 +1,5 @@
-// The pages of the repository: no link leads nowhere, and every command is either run by a test or says why it is not.
+// The pages of the repository: no link is broken, and every command is either run by a test or has a reason why it is
+// not.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -46,7 +47,7 @@ describe("commands", () => {
   });
 });
 
-test("README.md shows only commands that a page shows as well, or says why not", () => {
+test("README.md shows only commands that a page shows as well, or has a reason", () => {
   const known = new Set(RUN_PAGES.flatMap((page) => parseDocPage(read(page)).steps.map(scriptOf)));
   // Its blocks have no outputs: read as console blocks, with a prompt before every line.
   const blocks = read("README.md").replaceAll(/^```sh\n([^`]*)```$/gm, (_, lines: string) => {

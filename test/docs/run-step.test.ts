@@ -1,4 +1,4 @@
-// Running a page: what it says and what happens must agree, and where they do not the line is named. With a real bash, no cluster.
+// Running a page: documented and actual output must match; a mismatch names the line. With a real bash, no cluster.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,7 +50,7 @@ test.each([
     /^line 2: printed something else .*\$ echo b\n--- shown\na\n--- printed\nb\n/s,
   ],
   ["a failure", ["```console", "$ false", "```"], /^line 2: ended with 1/],
-  ["no failure", ["```console fails", "$ true", "```"], /^line 2: ended with 0, and the page says that it fails/],
+  ["no failure", ["```console fails", "$ true", "```"], /^line 2: exited with 0, but the page expects a failure/],
   ["a failure of the set-up", ["<!-- test: exit_with() { return 3; }; exit_with -->"], /^line 1: set-up ended with 3/],
 ])("%s is reported with its line", async (_, lines, message) => {
   await expect(run(...lines)).rejects.toThrow(message);

@@ -36,7 +36,7 @@ test("a script of several lines, with a document in it", async () => {
   expect(await shell.run("cat <<'EOF' |\nthree\nEOF\nwc -l", 5_000)).toEqual({ printed: "1\n", code: 0 });
 });
 
-test("a command that does not end is given up", async () => {
+test("a command that does not exit is aborted", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   await using slow = open();
   const givenUp = expect(slow.run("echo begun; sleep 60", 200)).rejects.toThrow(

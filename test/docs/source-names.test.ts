@@ -1,5 +1,5 @@
-// What the documentation says in tables, against the source: reasons, events, values of the chart and flags that a page names exist, and
-// every event that the operator can record is told.
+// The tables of the documentation, compared with the source: reasons, events, chart values and flags that a page names
+// exist, and every event that the operator can record is listed.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -38,7 +38,7 @@ describe("reasons and events", () => {
     },
   );
 
-  test("every event of engines, instances and classes is told", () => {
+  test("every event of engines, instances and classes is documented", () => {
     const recorded = [...source.matchAll(/(?:rollout|warning)\("([A-Z]\w+)"|reason: "([A-Z]\w+)", note/g)].map(
       ([, helper, literal]) => helper ?? literal,
     );

@@ -3,17 +3,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
-import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
+import { type EngineControlPlane, openEngineControlPlane } from "./support/engine-control-plane.ts";
 import { type EngineHarness, openEngineHarness } from "./support/engine-harness.ts";
 
 let plane: EngineControlPlane;
 beforeAll(async () => {
-  plane = await startEngineControlPlane();
+  plane = await openEngineControlPlane();
 });
 afterAll(() => plane?.[Symbol.asyncDispose]());
 
 interface Harness extends EngineHarness {
-  /** Resolves when the engine has been looked at once more, from the beginning. */
+  /** Resolves after one more complete pass of the engine. */
   lookedAt(name: string): Promise<unknown>;
 }
 
@@ -54,7 +54,7 @@ describe.concurrent("auto-stop", () => {
   test("idle-for-its-time: quiet for the timeout: replicas 0 with its reason and time; then Stopped", async () => {
     await using harness = await openHarness("idle-for-its-time");
     await harness.createEngine("e", { autoStop: POLICY });
-    // The next evaluation may come before anybody has looked.
+    // The next evaluation may come before the test reads the status.
     const idle = await harness.once("e", ({ status }) => status?.autoStopReason === "Idle", "idle");
     expect(idle.spec?.replicas).toBe(0);
     expect(idle.status?.lastScaledAt).toBeDefined();
@@ -69,7 +69,7 @@ describe.concurrent("auto-stop", () => {
     expect(harness.broken()).toEqual([]);
   });
 
-  test("a busy engine, and one that cannot be asked, stay up; the last pod that is busy suffices", async () => {
+  test("a busy engine, and one that cannot be scraped, keep running; one busy pod is enough", async () => {
     await using harness = await openHarness("busy");
     const names = ["busy", "broken"];
     for (const name of names) await harness.createEngine(name, { autoStop: { ...POLICY, idleTimeout: "30m" } });
@@ -102,7 +102,11 @@ describe.concurrent("auto-stop", () => {
     await stamp(harness, "e", ago(1_000));
     const woken = await harness.until("e", ({ spec }) => spec?.replicas === 2, "woken");
     expect(woken.metadata?.generation).toBe(2);
-    const reason = await harness.once("e", ({ status }) => status?.autoStopReason === "WakeRequested", "told why");
+    const reason = await harness.once(
+      "e",
+      ({ status }) => status?.autoStopReason === "WakeRequested",
+      "has the reason",
+    );
     expect(reason.spec?.replicas).toBe(2);
     const stable = await harness.until("e", ({ status }) => status?.phase === "stable", "stable");
     expect(stable.status).toMatchObject({ activeGeneration: 1 });
@@ -132,7 +136,7 @@ describe.concurrent("auto-stop", () => {
     await harness.operator();
     if (wakes) await harness.until("e", ({ spec }) => spec?.replicas === 2, "woken");
     else {
-      // The reason follows the phase: the write that ends the stop may still tell why it began.
+      // The reason follows the phase: the write that completes the stop may still have the earlier reason.
       await harness.until(
         "e",
         ({ status }) => status?.phase === "stopped" && status.autoStopReason === "Stopped",
@@ -154,7 +158,7 @@ describe.concurrent("auto-stop", () => {
     expect(harness.engine("e").spec?.replicas).toBe(0);
   });
 
-  test("window-on-weekdays, stamp-while-running: a window that is open starts a stopped engine; a hand-set number stands above a stamp", async () => {
+  test("window-on-weekdays, stamp-while-running, hand-set-replicas-stand: a window that is open starts a stopped engine; a hand-set number stands above a stamp", async () => {
     await using harness = await openHarness("window-on-weekdays");
     const now = new Date();
     const hour = (hours: number): string => `${String((now.getUTCHours() + hours + 24) % 24).padStart(2, "0")}:00`;
@@ -175,12 +179,12 @@ describe.concurrent("auto-stop", () => {
     expect(harness.engine("five").spec?.replicas).toBe(3);
   });
 
-  test("one-status-write, no-needless-write: at rest and quiet, polls ask pods and write nothing", async () => {
+  test("one-status-write, no-needless-write: at rest and idle, polls scrape pods and write nothing", async () => {
     await using harness = await openEngineHarness(plane, "quiet");
     await harness.createInstance();
     const operator = await harness.operator();
     await harness.createEngine("e", { autoStop: { ...POLICY, idleTimeout: "30m" } });
-    await harness.until("e", ({ status }) => status?.autoStopReason === "ActivityObserved", "looked at twice");
+    await harness.until("e", ({ status }) => status?.autoStopReason === "ActivityObserved", "reconciled twice");
     // The event about its readiness is written beside the passes, and once.
     await eventually(() => operator.requests.some(({ resource }) => resource.startsWith("events")));
     await eventually(() => operator.isIdle());

@@ -5,12 +5,12 @@ import { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
 import { FireboltEngineClass } from "../../src/api/firebolt-engine/engine-class.ts";
 import { RECHECK_MS } from "../../src/engine/model/decision.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
-import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
+import { type EngineControlPlane, openEngineControlPlane } from "./support/engine-control-plane.ts";
 import { type EngineHarness, image, openEngineHarness, readyOf } from "./support/engine-harness.ts";
 
 let plane: EngineControlPlane;
 beforeAll(async () => {
-  plane = await startEngineControlPlane();
+  plane = await openEngineControlPlane();
 });
 afterAll(() => plane?.[Symbol.asyncDispose]());
 
@@ -75,7 +75,7 @@ describe.concurrent("an edit", () => {
     await harness.createEngine("e", { engineClassRef: "c" });
     await harness.settled("e", 0);
     await harness.editClass("c", { template: { spec: { hostNetwork: true } } });
-    const refused = await harness.until("e", (e) => readyOf(e)?.reason === "FireboltEngineClassUnready", "is refused");
+    const refused = await harness.until("e", (e) => readyOf(e)?.reason === "FireboltEngineClassUnready", "is rejected");
     expect(readyOf(refused)?.message).toContain('"c"');
     expect(refused.status).toMatchObject({ phase: "stable", currentGeneration: 0 });
     await harness.editClass("c", { template: { spec: { hostNetwork: null } } });
@@ -108,7 +108,7 @@ describe.concurrent("the number of engines", () => {
     await become([0, 1]);
   });
 
-  test("bound-class-deleted, bound-class-never-released: holds the class back while it is not zero, says so, and releases it when it is", async () => {
+  test("bound-class-deleted, bound-class-never-released: blocks the deletion while it is not zero, reports it, and releases the class when it is", async () => {
     await using harness = await openHarness("bound-class-deleted", ["c"]);
     await harness.createEngine("a", { engineClassRef: "c", replicas: 0 });
     await harness.createEngine("b", { engineClassRef: "c", replicas: 0 });
@@ -150,7 +150,7 @@ describe.concurrent("a class that vanishes", () => {
     expect(harness.broken()).toEqual([]);
   });
 
-  test("class-gate: at rest is reported with its name, pods untouched; made again, the engine goes on", async () => {
+  test("class-gate: a missing class is reported at rest, pods untouched; recreated, the engine continues", async () => {
     await using harness = await openHarness("gone", ["c"]);
     await harness.createEngine("e", { engineClassRef: "c" });
     await harness.settled("e", 0);

@@ -1,18 +1,18 @@
 // The operator dies by SIGKILL after every single write of a creation, a roll and an abandonment, and another one starts: whatever
 // was stored by then must be a state from which the engine reaches the same end, without a second flip and without a gap. An
-// observer that shares nothing with either process judges every version that the API server stored.
+// observer that shares nothing with either process checks every version that the API server stored.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { bundleOperatorProgram, type OperatorProgram } from "../harness/operator/start-program.ts";
-import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
+import { type EngineControlPlane, openEngineControlPlane } from "./support/engine-control-plane.ts";
 import { type EngineHarness, image, openEngineHarness } from "./support/engine-harness.ts";
 import { targetsOf } from "./support/history-views.ts";
 
 let plane: EngineControlPlane;
 let program: OperatorProgram;
 beforeAll(async () => {
-  [plane, program] = await Promise.all([startEngineControlPlane(), bundleOperatorProgram()]);
+  [plane, program] = await Promise.all([openEngineControlPlane(), bundleOperatorProgram()]);
 });
 afterAll(async () => {
   await plane?.[Symbol.asyncDispose]();
@@ -87,7 +87,7 @@ test("an undisturbed operator writes exactly what the boundaries below are made 
   await operator.said("synced");
   await create(harness);
   await harness.settled("e", 0);
-  // The harness may see the last write stored before the operator has its answer, and says it.
+  // The harness may observe the last write before the operator has its response.
   await eventually(() => {
     expect(operator.writes).toEqual(CREATION);
   });

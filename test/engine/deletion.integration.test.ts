@@ -1,5 +1,5 @@
-// The end of engines: everything of theirs goes at once, the finalizer last, and only when the API server has accepted every delete.
-// Refusals come from the API server itself (admission policies), not from the test.
+// Deletion of engines: all objects are deleted immediately, the finalizer last, and only when the API server has
+// accepted every delete. Rejections come from the API server itself (admission policies), not from the test.
 import { defineResource } from "@firebolt-operator/kube";
 import { eventResource } from "@firebolt-operator/kube/events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -7,13 +7,13 @@ import { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
 import type { EngineCaches } from "../../src/engine/cluster/caches.ts";
 import { configMaps, statefulSets } from "../../src/engine/cluster/kinds.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
-import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
+import { type EngineControlPlane, openEngineControlPlane } from "./support/engine-control-plane.ts";
 import { type EngineHarness, image, openEngineHarness, readyOf } from "./support/engine-harness.ts";
 import { untilIdle } from "./support/request-counts.ts";
 
 let plane: EngineControlPlane;
 beforeAll(async () => {
-  plane = await startEngineControlPlane();
+  plane = await openEngineControlPlane();
 });
 afterAll(() => plane?.[Symbol.asyncDispose]());
 
@@ -41,7 +41,7 @@ async function openHarness(prefix: string): Promise<EngineHarness> {
   return harness;
 }
 
-/** The API server refuses to delete StatefulSets of this namespace until the answer is called. */
+/** The API server rejects deletes of StatefulSets in this namespace until the returned function is called. */
 async function refuseDeletes(harness: EngineHarness): Promise<() => Promise<void>> {
   const { client, namespace } = harness;
   const metadata = { name: namespace };
@@ -87,7 +87,7 @@ describe.concurrent("deletion", () => {
     await harness.createEngine("e");
     await harness.settled("e", 0);
     for (const pod of harness.pods("e", 0)) harness.queries(pod, { running: 1 });
-    // The event that tells of the creation's end is written a moment after it.
+    // The event for the end of the creation is written a moment after it.
     await eventually(() => operator.requests.some(({ resource }) => resource.startsWith("events")));
     await untilIdle(operator);
     const before = operator.requests.length;
@@ -130,7 +130,7 @@ describe.concurrent("deletion", () => {
     await eventually(() => isGone(harness));
   });
 
-  test("delete-refused, finalizer-goes-last: a refused delete keeps the finalizer, the rest goes anyway, and it ends when deletes are allowed", async () => {
+  test("delete-refused, finalizer-goes-last: a rejected delete keeps the finalizer, the other objects are deleted, and deletion completes once deletes are allowed", async () => {
     await using harness = await openHarness("delete-refused");
     const operator = await harness.operator();
     await harness.createEngine("e");
@@ -155,7 +155,7 @@ describe.concurrent("deletion", () => {
     await eventually(() => isGone(harness));
   });
 
-  test("delete-rejected: a delete refused while cleaning keeps the phase, and cleaning goes on when it is allowed", async () => {
+  test("delete-rejected: a delete rejected while cleaning keeps the phase, and cleaning continues once it is allowed", async () => {
     await using harness = await openHarness("delete-rejected");
     await harness.operator();
     await harness.createEngine("e");
@@ -170,7 +170,7 @@ describe.concurrent("deletion", () => {
     expect(harness.broken()).toEqual([]);
   });
 
-  test("foreign-finalizer: an object held by somebody else's finalizer does not hold the engine; an event names it", async () => {
+  test("foreign-finalizer: an object with a finalizer of another controller does not block the engine; an event names it", async () => {
     await using harness = await openHarness("foreign-finalizer");
     let operatorCaches: EngineCaches | undefined;
     await harness.operator({
@@ -182,7 +182,7 @@ describe.concurrent("deletion", () => {
     const { metadata } = await harness.settled("e", 0);
     const patch = { type: "merge", body: { metadata: { finalizers: ["example.com/hold"] } } } as const;
     await harness.client.patch(configMaps, inHarness(harness, "e-g0-config"), patch);
-    // The operator's own watch tells it, not the one of the history.
+    // The operator's own watch shows it, not the one of the history.
     await eventually(
       () =>
         operatorCaches?.children.ConfigMap.get(inHarness(harness, "e-g0-config"))?.metadata?.finalizers !== undefined,

@@ -1,12 +1,13 @@
-// Drains on a real control plane: the old generation goes when every Running pod has said that it runs no query, and not before. Pods
-// are simulated; their metrics pages are served by the test and reached as in production, through the API server's pods/proxy.
+// Drains on a real control plane: the old generation is deleted once every Running pod has reported that it runs no
+// query, and not before. Pods are simulated; the test serves their metrics endpoints, which are scraped as in
+// production, through the API server's pods/proxy.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 import { FireboltInstance } from "../../src/api/firebolt-instance/instance.ts";
 import { pods, services } from "../../src/engine/cluster/kinds.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import type { MetricsAnswer } from "../harness/pods/engine-metrics-server.ts";
-import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
+import { type EngineControlPlane, openEngineControlPlane } from "./support/engine-control-plane.ts";
 import { type EngineHarness, image, openEngineHarness, readyOf } from "./support/engine-harness.ts";
 import { generationsOf } from "./support/history-views.ts";
 import { recordingClock } from "./support/recording-clock.ts";
@@ -15,7 +16,7 @@ const GAUGE = ENGINE_CONTRACT.gauges;
 
 let plane: EngineControlPlane;
 beforeAll(async () => {
-  plane = await startEngineControlPlane();
+  plane = await openEngineControlPlane();
 });
 afterAll(() => plane?.[Symbol.asyncDispose]());
 
@@ -98,7 +99,7 @@ describe.concurrent("a drain", () => {
       const failing = await harness.until(
         "e",
         (e) => readyOf(e)?.reason === "DrainCheckFailing",
-        "says that it cannot ask",
+        "reports that it cannot scrape",
       );
       expect(readyOf(failing)).toMatchObject({ status: "False", message: expect.stringContaining("e-g0-1") });
       const address = harness.pods("e", 0)[1]?.status?.podIP ?? "";
@@ -114,7 +115,7 @@ describe.concurrent("a drain", () => {
     },
   );
 
-  test("drain-with-pod-not-running: a pod that is not Running is not asked", async () => {
+  test("drain-with-pod-not-running: a pod that is not Running is not probed", async () => {
     await using harness = await openHarness("drain-with-pod-not-running");
     const [pod] = harness.pods("e", 0);
     harness.queries(pod, { running: 5 });
@@ -129,7 +130,7 @@ describe.concurrent("a drain", () => {
     expect(harness.broken()).toEqual([]);
   });
 
-  test("stuck-drain-released: setting recreate releases a stuck drain, and rolls nothing by itself", async () => {
+  test("stuck-drain-released: setting recreate releases a stuck drain, and causes no roll", async () => {
     await using harness = await openDraining("stuck-drain-released", [{ running: 1 }]);
     await harness.edit("e", { rollout: "recreate" });
     await harness.settled("e", 1);
@@ -159,7 +160,7 @@ describe.concurrent("a drain", () => {
     await harness.settled("e", 1);
   });
 
-  test("scrape-through-api-server: with metricScrapeMode PodIP pods are asked directly, and hold the drain all the same", async () => {
+  test("scrape-through-api-server: with metricScrapeMode PodIP pods are scraped directly, and hold the drain too", async () => {
     await using harness = await openEngineHarness(plane, "podip");
     await harness.createInstance();
     const body = { spec: { metricScrapeMode: "PodIP" } };

@@ -40,7 +40,7 @@ describe("the maximal pod template", () => {
     expect(live.spec?.template.spec?.volumes).toHaveLength(EVERY_VOLUME.length + 4);
     expectNoDrift(live, statefulSet);
 
-    // Somebody scales by hand: from then on the fields themselves decide.
+    // A manual scale: from then on the fields themselves are compared.
     const scaled = await harness.edit("e-g0", { spec: { replicas: 5 } });
     expect(findDrift(scaled, statefulSet)).toEqual({ path: "spec.replicas", live: "5", wanted: "1" });
     const restored = await harness.edit("e-g0", { spec: { replicas: 1 } });

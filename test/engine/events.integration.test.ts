@@ -1,5 +1,5 @@
-// Every event about engines (docs/monitoring.md#events), produced by what it tells of on a real control plane and read back from
-// it: once for each thing that happens, repeats as a series.
+// Every event about engines (docs/monitoring.md#events), caused on a real control plane and read back from it: one
+// event per occurrence, repetitions as a series.
 import { eventResource, type KubeEvent } from "@firebolt-operator/kube/events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
@@ -7,7 +7,7 @@ import { ANNOTATION } from "../../src/api/labels.ts";
 import type { EngineCaches } from "../../src/engine/cluster/caches.ts";
 import { configMaps } from "../../src/engine/cluster/kinds.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
-import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
+import { type EngineControlPlane, openEngineControlPlane } from "./support/engine-control-plane.ts";
 import { type EngineHarness, image, openEngineHarness, readyOf } from "./support/engine-harness.ts";
 
 /** Reason, type and action as the table has them. */
@@ -32,7 +32,7 @@ const TABLE: Readonly<Record<string, readonly ["Normal" | "Warning", string]>> =
 let plane: EngineControlPlane;
 const produced = new Set<string>();
 beforeAll(async () => {
-  plane = await startEngineControlPlane();
+  plane = await openEngineControlPlane();
 });
 afterAll(() => plane?.[Symbol.asyncDispose]());
 
@@ -55,8 +55,12 @@ async function eventsOf(harness: EngineHarness, name: string): Promise<readonly 
   );
 }
 
-/** Events are written a moment after what they tell: waits until these, and no others, are there. */
-async function told(harness: EngineHarness, name: string, reasons: readonly string[]): Promise<readonly KubeEvent[]> {
+/** Events are written a moment after their cause: waits until exactly these exist. */
+async function recorded(
+  harness: EngineHarness,
+  name: string,
+  reasons: readonly string[],
+): Promise<readonly KubeEvent[]> {
   return eventually(async () => {
     const events = await eventsOf(harness, name);
     expect(events.map(({ reason }) => reason)).toEqual(reasons);
@@ -70,20 +74,20 @@ const noteOf = (events: readonly KubeEvent[], reason: string): string =>
 const key = (harness: EngineHarness, name: string) => ({ namespace: harness.namespace, name });
 
 describe.concurrent("rollouts", () => {
-  test("created-from-nothing, image-changed, stopped-by-hand: a creation, an idle roll and a stop, each told once", async () => {
+  test("created-from-nothing, image-changed, stopped-by-hand: a creation, an idle roll and a stop, each reported once", async () => {
     await using harness = await openHarness("ev-life");
     await harness.operator();
     await harness.createEngine("e", { replicas: 1 });
     const { metadata } = await harness.settled("e", 0);
     const creation = ["EngineReady"];
-    const [ready] = await told(harness, "e", creation);
+    const [ready] = await recorded(harness, "e", creation);
     expect(ready).toMatchObject({ regarding: { uid: metadata?.uid } });
     expect(ready?.note).toMatch(/^Generation 0 serves with 1 replica, \d+ s after its start$/);
 
     await harness.edit("e", image("two"));
     await harness.settled("e", 1);
     const roll = [...creation, "GenerationCreated", "TrafficSwitched", "EngineReady"];
-    const rolled = await told(harness, "e", roll);
+    const rolled = await recorded(harness, "e", roll);
     expect(noteOf(rolled, "GenerationCreated")).toBe(
       "Generation 1 replaces 0: spec.template.spec.containers[0].image differs",
     );
@@ -95,7 +99,7 @@ describe.concurrent("rollouts", () => {
     await harness.edit("e", { replicas: 0 });
     await harness.settled("e", 2);
     const stop = [...roll, "GenerationCreated", "TrafficSwitched", "GenerationCleaned"];
-    expect(noteOf(await told(harness, "e", stop), "GenerationCleaned")).toBe("Generation 1 is deleted");
+    expect(noteOf(await recorded(harness, "e", stop), "GenerationCleaned")).toBe("Generation 1 is deleted");
   });
 
   test("edited-while-creating: an abandoned generation", async () => {
@@ -107,7 +111,7 @@ describe.concurrent("rollouts", () => {
     await eventually(() => harness.pods("e", 1).length === 1);
     await harness.edit("e", { template: { spec: { nodeSelector: null } }, replicas: 2 });
     await harness.settled("e", 2);
-    const events = await told(harness, "e", [
+    const events = await recorded(harness, "e", [
       "EngineReady",
       "GenerationCreated",
       "GenerationAbandoned",
@@ -145,7 +149,7 @@ describe.concurrent("rollouts", () => {
     await silent();
     harness.queries(pod, {});
     await harness.settled("e", 1);
-    const events = await told(harness, "e", [
+    const events = await recorded(harness, "e", [
       "EngineReady",
       "GenerationCreated",
       "TrafficSwitched",
@@ -182,7 +186,7 @@ describe.concurrent("rollouts", () => {
     expect(noteOf(events, "WakeRequested")).toMatch(/^Annotation firebolt\.io\/wake-requested, \d+ s old$/);
   });
 
-  test("foreign-finalizer: somebody else's finalizer on an object of a deleted engine", async () => {
+  test("foreign-finalizer: a finalizer of another controller on an object of a deleted engine", async () => {
     await using harness = await openHarness("ev-finalizer");
     let operatorCaches: EngineCaches | undefined;
     await harness.operator({
@@ -198,20 +202,20 @@ describe.concurrent("rollouts", () => {
       () => operatorCaches?.children.ConfigMap.get(key(harness, "e-g0-config"))?.metadata?.finalizers !== undefined,
     );
     await harness.client.delete(FireboltEngine, key(harness, "e"));
-    const events = await told(harness, "e", ["EngineReady", "ExternalFinalizerOnOwnedResource"]);
+    const events = await recorded(harness, "e", ["EngineReady", "ExternalFinalizerOnOwnedResource"]);
     expect(noteOf(events, "ExternalFinalizerOnOwnedResource")).toContain("- ConfigMap/e-g0-config: example.com/hold");
   });
 });
 
 describe.concurrent("refusals", () => {
-  test("a class that is not there, then one that is refused", async () => {
+  test("a class that does not exist, then one that is rejected", async () => {
     await using harness = await openHarness("ev-class");
     await harness.operator();
     await harness.createEngine("e", { replicas: 1, engineClassRef: "c" });
-    const [missing] = await told(harness, "e", ["EngineClassNotFound"]);
+    const [missing] = await recorded(harness, "e", ["EngineClassNotFound"]);
     expect(missing?.note).toContain('FireboltEngineClass "c" not found');
     await harness.createClass("c", { template: { spec: { hostNetwork: true } } });
-    const events = await told(harness, "e", ["EngineClassNotFound", "EngineClassUnready"]);
+    const events = await recorded(harness, "e", ["EngineClassNotFound", "EngineClassUnready"]);
     expect(noteOf(events, "EngineClassUnready")).toContain("spec.template.spec.hostNetwork");
     await harness.editClass("c", { template: { spec: { hostNetwork: null } } });
     await harness.settled("e", 0);
@@ -221,11 +225,11 @@ describe.concurrent("refusals", () => {
     await using harness = await openHarness("ev-template");
     await harness.operator({ bounds: { cpu: "1" } });
     await harness.createEngine("t", { replicas: 1, template: { spec: { hostNetwork: true } } });
-    const [rejected] = await told(harness, "t", ["TemplateRejected"]);
+    const [rejected] = await recorded(harness, "t", ["TemplateRejected"]);
     expect(rejected?.note).toContain("spec.template.spec.hostNetwork");
     const containers = [{ name: "engine", resources: { limits: { cpu: "2" } } }];
     await harness.createEngine("b", { replicas: 1, template: { spec: { containers } } });
-    const [exceeded] = await told(harness, "b", ["ResourceBoundsExceeded"]);
+    const [exceeded] = await recorded(harness, "b", ["ResourceBoundsExceeded"]);
     expect(exceeded?.note).toContain("resources.limits[cpu]");
   });
 
@@ -243,7 +247,7 @@ describe.concurrent("refusals", () => {
     const credentials = { secret: { secretName: "main-metadata-postgres-creds" } };
     await harness.createEngine("e", { replicas: 1, engineClassRef: "c", template: alias("a", credentials) });
     await harness.settled("e", 0);
-    const [event] = await told(harness, "e", ["SecretAliasVolumeDropped", "EngineReady"]);
+    const [event] = await recorded(harness, "e", ["SecretAliasVolumeDropped", "EngineReady"]);
     expect(event?.note).toContain('spec.template.spec.volumes[0] (Secret "main-metadata-postgres-creds")');
     expect(event?.note).toContain('spec.engineClassRef.template.spec.volumes[0] (Secret "any-auth-signing-1")');
     const pod = JSON.stringify(harness.statefulSet("e", 0)?.spec?.template);
@@ -260,7 +264,7 @@ describe.concurrent("refusals", () => {
     await harness.edit("e", { template: { spec: { volumes: [{ name: "a", emptyDir: {} }] } } });
     await harness.settled("e", 1);
     expect(JSON.stringify(harness.statefulSet("e", 1)?.spec?.template)).toContain("/peek/a");
-    const events = await told(harness, "e", [
+    const events = await recorded(harness, "e", [
       "SecretAliasVolumeDropped",
       "EngineReady",
       "GenerationCreated",
@@ -272,7 +276,7 @@ describe.concurrent("refusals", () => {
     expect(harness.broken()).toEqual([]);
   });
 
-  test("variables that reach one are refused, of the engine and of its class", async () => {
+  test("variables that refer to one are rejected, of the engine and of its class", async () => {
     await using harness = await openHarness("ev-env");
     await harness.operator();
     const secretRef = { name: "main-metadata-postgres-creds" };
@@ -280,9 +284,9 @@ describe.concurrent("refusals", () => {
     await harness.createClass("c", { template });
     await harness.createEngine("own", { replicas: 1, template });
     await harness.createEngine("heir", { replicas: 1, engineClassRef: "c" });
-    const [own] = await told(harness, "own", ["TemplateRejected"]);
+    const [own] = await recorded(harness, "own", ["TemplateRejected"]);
     expect(own?.note).toContain("spec.template.spec.containers[0]");
-    const [heir] = await told(harness, "heir", ["TemplateRejected"]);
+    const [heir] = await recorded(harness, "heir", ["TemplateRejected"]);
     expect(heir?.note).toContain("spec.engineClassRef.template.spec.containers[0]");
     expect(harness.history.present("StatefulSet")).toEqual([]);
     await harness.editClass("c", { template: { spec: { containers: [{ name: "engine" }] } } });

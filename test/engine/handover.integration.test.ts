@@ -5,13 +5,13 @@ import { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
 import { LABEL } from "../../src/api/labels.ts";
 import { configMaps, services, statefulSets } from "../../src/engine/cluster/kinds.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
-import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
+import { type EngineControlPlane, openEngineControlPlane } from "./support/engine-control-plane.ts";
 import { type EngineHarness, image, openEngineHarness } from "./support/engine-harness.ts";
 import { generationsOf, targetsOf } from "./support/history-views.ts";
 
 let plane: EngineControlPlane;
 beforeAll(async () => {
-  plane = await startEngineControlPlane();
+  plane = await openEngineControlPlane();
 });
 afterAll(() => plane?.[Symbol.asyncDispose]());
 
@@ -34,12 +34,12 @@ const isDeleted = (harness: EngineHarness, generation: number): boolean => {
 };
 
 describe.concurrent("an idle generation after the switch", () => {
-  test("is neither probed nor deleted before the settle time is over, and a query that comes late holds it", async () => {
+  test("drain-settle: is neither probed nor deleted before the settle time has passed, and a late query holds it", async () => {
     await using harness = await openHarness("settle", 6_000);
     const old = addresses(harness, 0);
     const before = asked(old);
-    // A gateway that has not looked the name up again sends a long query to the old address. Whether it is there from the beginning nobody
-    // can tell who is asked after the settle time only.
+    // A gateway with a stale address sends a long query to the old generation. A probe after the settle time cannot
+    // tell when the query started, so the test sends it at the beginning.
     harness.queries(harness.pods("e", 0)[0], { running: 1 });
     await harness.edit("e", image("two"));
     const switched = await harness.once("e", ({ status }) => status?.phase === "draining", "drains");
@@ -55,7 +55,7 @@ describe.concurrent("an idle generation after the switch", () => {
     expect(harness.broken()).toEqual([]);
   });
 
-  test("is drained anew when the Service was pointed back at it", async () => {
+  test("is drained again when the Service was pointed back at it", async () => {
     await using harness = await openHarness("stray", 5_000);
     // It holds the first drain until the Service has been pointed back, however long that takes.
     harness.queries(harness.pods("e", 0)[0], { running: 1 });
@@ -81,7 +81,7 @@ describe.concurrent("an idle generation after the switch", () => {
 });
 
 describe.concurrent("a generation that is wanted again while it drains", () => {
-  test("takes the queries back after a reverted edit, and no third one comes into being", async () => {
+  test("take-back-instead-of-third: takes the queries back after a reverted edit, and no third one comes into being", async () => {
     await using harness = await openHarness("revert");
     const pods = harness.pods("e", 0).map(({ metadata }) => metadata?.uid);
     harness.queries(harness.pods("e", 0)[0], { running: 1 });
@@ -147,7 +147,7 @@ describe.concurrent("what a generation leaves", () => {
 });
 
 describe.concurrent("names that are taken", () => {
-  test("a user's ConfigMap is neither adopted nor deleted; the engine names it, serves on, and goes on when it is gone", async () => {
+  test("created-never-adopted: a user's ConfigMap is neither adopted nor deleted; the engine reports it, keeps serving, and continues once it is deleted", async () => {
     await using harness = await openHarness("their-config");
     const key = { namespace: harness.namespace, name: "e-g1-config" };
     const theirs = await harness.client.create(configMaps, { metadata: key, data: { "important.txt": "keep" } });

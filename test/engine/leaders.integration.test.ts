@@ -3,14 +3,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { bundleOperatorProgram, type OperatorProgram } from "../harness/operator/start-program.ts";
-import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
+import { type EngineControlPlane, openEngineControlPlane } from "./support/engine-control-plane.ts";
 import { type EngineHarness, image, leftovers, openEngineHarness } from "./support/engine-harness.ts";
 import { targetsOf } from "./support/history-views.ts";
 
 let plane: EngineControlPlane;
 let program: OperatorProgram;
 beforeAll(async () => {
-  [plane, program] = await Promise.all([startEngineControlPlane(), bundleOperatorProgram()]);
+  [plane, program] = await Promise.all([openEngineControlPlane(), bundleOperatorProgram()]);
 });
 afterAll(async () => {
   await plane?.[Symbol.asyncDispose]();

@@ -1,5 +1,5 @@
-// How much the operator asks: within its budget when something happens, nothing when nothing does, and next to nothing when it is
-// given what it cannot use. Every bad input ends in a condition that names the cause.
+// How many requests the operator sends: within its budget when something changes, none when nothing does, and few for
+// invalid input. Every invalid input ends in a condition that names the cause.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
@@ -10,7 +10,7 @@ import { createNamespace, eventually } from "../harness/control-plane/requests.t
 import { instance } from "../harness/fixtures/manifests.ts";
 import type { EngineOperator } from "../harness/operator/engine-operator-in-process.ts";
 import type { MetricsAnswer } from "../harness/pods/engine-metrics-server.ts";
-import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
+import { type EngineControlPlane, openEngineControlPlane } from "./support/engine-control-plane.ts";
 import { image, openEngineHarness, readyOf } from "./support/engine-harness.ts";
 import { countEngineRequests, REQUEST_BUDGET, untilIdle } from "./support/request-counts.ts";
 
@@ -18,7 +18,7 @@ const GAUGE = ENGINE_CONTRACT.gauges;
 
 let plane: EngineControlPlane;
 beforeAll(async () => {
-  plane = await startEngineControlPlane();
+  plane = await openEngineControlPlane();
 });
 afterAll(() => plane?.[Symbol.asyncDispose]());
 
@@ -30,7 +30,7 @@ const TIMEOUT_MS = 300_000;
 interface Cost {
   readonly requests: readonly string[];
   readonly passes: number;
-  /** How long the window was in the end: the machine may have stood still. */
+  /** The actual length of the window: the machine may have stalled. */
   readonly tookMs: number;
 }
 
@@ -81,7 +81,11 @@ describe.concurrent("requests", () => {
       const key = { namespace: harness.namespace, name: "lost" };
       await harness.client.delete(FireboltEngineClass, key);
       await harness.client.patch(FireboltEngineClass, key, { type: "merge", body: { metadata: { finalizers: null } } });
-      const refused = await harness.until("e", (e) => readyOf(e)?.reason === "FireboltEngineClassUnready", "says so");
+      const refused = await harness.until(
+        "e",
+        (e) => readyOf(e)?.reason === "FireboltEngineClassUnready",
+        "reports it",
+      );
       expect(readyOf(refused)?.message).toContain(
         `FireboltEngineClass "lost" not found in namespace ${harness.namespace}`,
       );
@@ -100,7 +104,7 @@ describe.concurrent("requests", () => {
       await harness.client.create(FireboltInstance, manifest as FireboltInstance);
       const operator = await harness.operator();
       await harness.createEngine("e");
-      const refused = await harness.until("e", (e) => readyOf(e)?.reason === "InstanceNotReady", "says so");
+      const refused = await harness.until("e", (e) => readyOf(e)?.reason === "InstanceNotReady", "reports it");
       expect(readyOf(refused)?.message).toContain(
         `FireboltInstance "main" not found in namespace ${harness.namespace}`,
       );
@@ -119,7 +123,7 @@ describe.concurrent("requests", () => {
       const operator = await harness.operator();
       const name = `e${"x".repeat(60)}`;
       await harness.createEngine(name);
-      const refused = await harness.until(name, (e) => readyOf(e)?.reason === "NameRejected", "says so");
+      const refused = await harness.until(name, (e) => readyOf(e)?.reason === "NameRejected", "reports it");
       expect(readyOf(refused)?.message).toContain("metadata.name");
       await settledLog(operator);
       expectGated(await window(operator));
@@ -136,7 +140,7 @@ describe.concurrent("requests", () => {
       const operator = await harness.operator();
       await harness.client.create(FireboltEngine, { metadata: { namespace: harness.namespace, name: "e" } });
       await eventually(() => harness.history.latest("FireboltEngine", "e") !== undefined);
-      const refused = await harness.until("e", (e) => readyOf(e)?.reason === "InstanceNotReady", "says so");
+      const refused = await harness.until("e", (e) => readyOf(e)?.reason === "InstanceNotReady", "reports it");
       expect(readyOf(refused)?.message).toContain("spec.instanceRef");
       await settledLog(operator);
       expectGated(await window(operator));
@@ -165,15 +169,15 @@ describe.concurrent("requests", () => {
       await harness.settled("e", 0);
       harness.queries(harness.pods("e", 0)[0], answer);
       await harness.edit("e", image("two"));
-      const failing = await harness.until("e", (e) => readyOf(e)?.reason === "DrainCheckFailing", "says so");
+      const failing = await harness.until("e", (e) => readyOf(e)?.reason === "DrainCheckFailing", "reports it");
       expect(readyOf(failing)?.message).toContain("e-g0-0");
       expect(readyOf(failing)?.message).toContain(cause);
       await settledLog(operator);
       const cost = await window(operator);
-      // One question per interval of 5 s, and nothing else: no write, no event, no storm.
+      // One scrape per interval of 5 s, and nothing else: no write, no event, no burst.
       expect(new Set(cost.requests)).toEqual(new Set(["get pods/proxy"]));
       expect(cost.requests.length).toBeLessThanOrEqual(Math.ceil(cost.tookMs / 5_000) + 1);
-      // It goes on asking, as fast as the machine lets it.
+      // It keeps scraping, as fast as the machine allows.
       const { length } = operator.requests;
       await eventually(() => operator.requests.length >= length + 3);
       expect(harness.engine("e").status).toMatchObject({ phase: "draining", drainingGeneration: 0 });
@@ -183,7 +187,10 @@ describe.concurrent("requests", () => {
   );
 });
 
-/** Events, and passes for what has just changed, are still on their way: waits until it is idle and asked nothing for two seconds. */
+/**
+ * Events, and passes for recent changes, are still pending: waits until it is idle and has sent no request for two
+ * seconds.
+ */
 async function settledLog(operator: EngineOperator): Promise<void> {
   let [seen, since] = [operator.requests.length, performance.now()];
   await eventually(async () => {

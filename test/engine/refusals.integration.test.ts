@@ -1,11 +1,12 @@
-// What happens when others refuse or edit an engine's objects, on a real control plane: a refusal shows on the engine and is over soon
-// after its cause is, and a policy that edits every new StatefulSet cannot make generations without end.
+// Objects of an engine that policies reject or other clients edit, on a real control plane: a rejection is reported on
+// the engine and clears soon after its cause, and a policy that edits every new StatefulSet cannot cause endless
+// generations.
 import { defineResource, type KubeObject } from "@firebolt-operator/kube";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
 import { statefulSets } from "../../src/engine/cluster/kinds.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
-import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
+import { type EngineControlPlane, openEngineControlPlane } from "./support/engine-control-plane.ts";
 import { image, openEngineHarness, readyOf } from "./support/engine-harness.ts";
 import { generationsOf } from "./support/history-views.ts";
 
@@ -34,12 +35,12 @@ function waitOf(status: FireboltEngine["status"]): readonly { readonly seconds: 
 
 let plane: EngineControlPlane;
 beforeAll(async () => {
-  plane = await startEngineControlPlane();
+  plane = await openEngineControlPlane();
 });
 afterAll(() => plane?.[Symbol.asyncDispose]());
 
-describe.concurrent("objects that others refuse or edit", () => {
-  test("a policy's 403 is the engine's Ready message, what serves goes on, and its end is noticed within the pace of a gate", async () => {
+describe.concurrent("objects that are rejected or edited", () => {
+  test("refusals-show-on-resource: a 403 of a policy is shown in Ready, the active generation keeps serving, and recovery takes at most one gate interval", async () => {
     await using harness = await openEngineHarness(plane, "denied");
     const { namespace, client } = harness;
     await harness.createInstance();
@@ -60,7 +61,7 @@ describe.concurrent("objects that others refuse or edit", () => {
       matchResources: { namespaceSelector: selector },
     };
     await client.create(Binding, { metadata: { name: namespace }, spec: binding });
-    // The API server needs a moment to learn of a policy.
+    // The API server needs a moment to observe a policy.
     const probe = {
       metadata: { namespace, generateName: "probe-" },
       spec: {
@@ -75,12 +76,13 @@ describe.concurrent("objects that others refuse or edit", () => {
       return outcome.includes(message);
     });
     await harness.edit("e", image("two"));
-    const denied = await harness.until("e", (e) => readyOf(e)?.reason === "ObjectRejected", "shows the refusal");
+    const denied = await harness.until("e", (e) => readyOf(e)?.reason === "ObjectRejected", "reports the rejection");
     expect(readyOf(denied)?.message).toContain(message);
     expect(harness.target("e")).toBe(0);
     await client.delete(Binding, { name: namespace }, {});
     await client.delete(Policy, { name: namespace }, {});
-    // As above: it goes on denying until it has learned of the end, and a denial then costs another pace of a gate (30 s).
+    // As above: it keeps denying until it has observed the deletion of the policy, and a denial then costs another
+    // requeue of a gate (30 s).
     await eventually(() => client.create(statefulSets, probe, { dryRun: true }), { timeoutMs: 60_000 });
     await harness.settled("e", 1, 150_000);
   });
@@ -127,7 +129,11 @@ describe.concurrent("objects that others refuse or edit", () => {
     // A change of the spec explains a generation: it does not wait.
     await harness.edit("e", image("two"));
     const last = generationsOf(harness, "e").length;
-    await harness.until("e", (e) => e.status?.heldRollout === undefined, "starts the generation of the edit at once");
+    await harness.until(
+      "e",
+      (e) => e.status?.heldRollout === undefined,
+      "starts the generation of the edit immediately",
+    );
     expect(generationsOf(harness, "e").length).toBeGreaterThanOrEqual(last);
     await eventually(() => harness.engine("e").status?.phase === "stopped");
   });
@@ -142,7 +148,7 @@ describe.concurrent("objects that others refuse or edit", () => {
     const address = pod?.status?.podIP ?? "";
     harness.queries(pod, "broken");
     await harness.edit("e", image("two"));
-    await harness.until("e", (e) => readyOf(e)?.reason === "DrainCheckFailing", "cannot ask");
+    await harness.until("e", (e) => readyOf(e)?.reason === "DrainCheckFailing", "cannot scrape");
     const [before, startedMs] = [plane.metrics.asked(address), Date.now()];
     await eventually(() => plane.metrics.asked(address) >= before + 4);
     expect(Date.now() - startedMs).toBeGreaterThan(2_500);
@@ -154,7 +160,7 @@ describe.concurrent("objects that others refuse or edit", () => {
     await harness.operator();
     const name = "e".repeat(64);
     await harness.createEngine(name);
-    await harness.until(name, (e) => readyOf(e)?.reason === "NameRejected", "says that the name is too long");
+    await harness.until(name, (e) => readyOf(e)?.reason === "NameRejected", "reports that the name is too long");
     await harness.edit(name, { replicas: 1 });
     const key = { namespace: harness.namespace, name };
     await harness.client.delete(FireboltEngine, key, {});

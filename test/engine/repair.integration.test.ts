@@ -1,18 +1,18 @@
-// What happens when somebody deletes, edits or litters beside the operator, and when pods cannot be made: repair in place where that
-// is enough, a new generation where it is not, and a condition that says what is in the way.
+// Other clients delete, edit or add objects, or pods cannot be created: repair in place where that is enough, a new
+// generation where it is not, and a condition that names the cause.
 import { type Clock, defineResource, KubeApiError, systemClock } from "@firebolt-operator/kube";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
 import type { V1ConfigMap } from "../../src/api/generated/kubernetes.ts";
 import { configMaps, coreEvents, services, statefulSets } from "../../src/engine/cluster/kinds.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
-import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
+import { type EngineControlPlane, openEngineControlPlane } from "./support/engine-control-plane.ts";
 import { type EngineHarness, image, openEngineHarness, readyOf } from "./support/engine-harness.ts";
 import { recordingClock } from "./support/recording-clock.ts";
 
 let plane: EngineControlPlane;
 beforeAll(async () => {
-  plane = await startEngineControlPlane();
+  plane = await openEngineControlPlane();
 });
 afterAll(() => plane?.[Symbol.asyncDispose]());
 
@@ -47,7 +47,7 @@ async function serviceComesBack(harness: EngineHarness, body: object, wanted: ob
   });
 }
 
-/** Waits until the controller of e-g1 has come to it and says what hinders it. */
+/** Waits until the StatefulSet controller has processed e-g1 and reports its problem. */
 function untilComplaint(harness: EngineHarness): Promise<boolean> {
   return eventually(async () => {
     const { metadata, status } = harness.statefulSet("e", 1) ?? {};
@@ -59,7 +59,7 @@ function untilComplaint(harness: EngineHarness): Promise<boolean> {
 }
 
 describe.concurrent("a StatefulSet", () => {
-  test("stateful-set-deleted, serving-set-terminating: deleted by hand, it is replaced by a new generation at once, without waiting for its pods to end", async () => {
+  test("stateful-set-deleted, serving-set-terminating: deleted manually, it is replaced by a new generation immediately, without waiting for its pods to terminate", async () => {
     await using harness = await openHarness("stateful-set-deleted");
     const body = { metadata: { finalizers: ["example.com/slow"] } };
     await harness.client.patch(statefulSets, inHarness(harness, "e-g0"), edit(body));
@@ -71,7 +71,7 @@ describe.concurrent("a StatefulSet", () => {
     expect(harness.broken({ statefulSets: true })).toEqual([]);
   });
 
-  test("stateful-set-deleted: gone without a trace, it is replaced by a new generation; the selector moves when that is ready", async () => {
+  test("stateful-set-deleted: a deleted StatefulSet is replaced by a new generation; the selector moves when that is ready", async () => {
     await using harness = await openHarness("stateful-set-deleted-again");
     await harness.client.delete(statefulSets, inHarness(harness, "e-g0"), { propagation: "Background" });
     await harness.settled("e", 1);
@@ -86,7 +86,7 @@ describe.concurrent("a StatefulSet", () => {
       body: { spec: { template: { metadata: { annotations: { "kubectl.kubernetes.io/restartedAt": "now" } } } } },
     },
   ])(
-    "stateful-set-edited: $name by hand, it is replaced by a new generation with the spec's values",
+    "stateful-set-edited: $name manually, it is replaced by a new generation with the spec's values",
     async ({ body }) => {
       await using harness = await openHarness("stateful-set-edited");
       await harness.client.patch(statefulSets, inHarness(harness, "e-g0"), edit(body));
@@ -149,7 +149,7 @@ describe.concurrent("what surrounds it", () => {
 });
 
 describe.concurrent("a status", () => {
-  test("unknown-phase: with a phase that nobody knows is led back to where its numbers point", async () => {
+  test("unknown-phase: an unknown phase is replaced by the phase that the generation numbers imply", async () => {
     await using harness = await openHarness("unknown-phase");
     const key = inHarness(harness, "e");
     await harness.client.patch(FireboltEngine, key, edit({ status: { phase: "paused" } }), { subresource: "status" });
@@ -182,7 +182,7 @@ describe.concurrent("leftovers", () => {
     },
   });
 
-  test("leftovers-of-many-generations, object-of-another-owner, sweep-takes-only-leftovers: sets of forgotten generations go, a hundred deletes at a time; newer and foreign ones stay", async () => {
+  test("leftovers-of-many-generations, object-of-another-owner, sweep-takes-only-leftovers: sets of orphaned generations are deleted, a hundred deletes at a time; newer and foreign ones stay", async () => {
     await using harness = await openEngineHarness(plane, "leftovers-of-many-generations");
     await harness.createInstance();
     const first = await harness.operator();
@@ -238,12 +238,12 @@ describe.concurrent("leftovers", () => {
     });
   });
 
-  test("leftovers-behind-closed-gate, leftovers-swept: they go behind a closed gate too", async () => {
+  test("leftovers-behind-closed-gate, leftovers-swept: they are deleted behind a closed gate too", async () => {
     await using harness = await openHarness("leftovers-behind-closed-gate");
     await harness.edit("e", image("two"));
     await harness.settled("e", 1);
     await harness.edit("e", { template: { spec: { hostNetwork: true } } });
-    await harness.until("e", (e) => readyOf(e)?.reason === "TemplateRejected", "refuses the template");
+    await harness.until("e", (e) => readyOf(e)?.reason === "TemplateRejected", "rejects the template");
     const { metadata } = await harness.client.create(configMaps, leftover(harness.engine("e"), 0));
     await eventually(() => {
       const last = harness.history.of("ConfigMap", "e-g0-config").at(-1);
@@ -256,7 +256,7 @@ describe.concurrent("leftovers", () => {
 });
 
 describe.concurrent("pods that cannot be made", () => {
-  test("pods-cannot-be-created: a quota shows on the engine within ten seconds, the old generation serves, and it clears by itself", async () => {
+  test("pods-cannot-be-created: a quota is reported on the engine within ten seconds, the old generation serves, and it clears automatically", async () => {
     const { clock, delaysMs } = recordingClock();
     await using harness = await openHarness("pods-cannot-be-created", {}, clock);
     await harness.client.create(ResourceQuota, {
@@ -270,14 +270,14 @@ describe.concurrent("pods that cannot be made", () => {
     await eventually(() => harness.statefulSet("e", 1) !== undefined);
     const delaysBefore = delaysMs.length;
     await untilComplaint(harness);
-    const stuck = await harness.until("e", (e) => readyOf(e)?.reason === "FailedCreate", "says why");
+    const stuck = await harness.until("e", (e) => readyOf(e)?.reason === "FailedCreate", "reports the cause");
     // By the operator's own clock: how long it meant to wait for its next look, whatever the machine made of it.
     expect(Math.max(...delaysMs.slice(delaysBefore))).toBeLessThan(10_000);
     expect(readyOf(stuck)?.message).toMatch(/^StatefulSet e-g1: .*exceeded quota.*/);
     expect(stuck.status).toMatchObject({ phase: "creating", currentGeneration: 1, activeGeneration: 0 });
     expect(harness.target("e")).toBe(0);
     await harness.client.delete(ResourceQuota, inHarness(harness, "no-more"));
-    // The longer it was refused, the longer the StatefulSet controller waits before it tries again.
+    // The longer it was rejected, the longer the StatefulSet controller waits before it retries.
     await harness.settled("e", 1, 180_000);
     expect(harness.broken()).toEqual([]);
   });
@@ -286,7 +286,7 @@ describe.concurrent("pods that cannot be made", () => {
     await using harness = await openHarness("pods-cannot-be-created-again");
     await harness.edit("e", { template: { spec: { serviceAccountName: "nobody" } } });
     await untilComplaint(harness);
-    const stuck = await harness.until("e", (e) => readyOf(e)?.reason === "FailedCreate", "says why");
+    const stuck = await harness.until("e", (e) => readyOf(e)?.reason === "FailedCreate", "reports the cause");
     expect(readyOf(stuck)?.message).toContain("nobody");
     expect(harness.target("e")).toBe(0);
     await harness.edit("e", { template: { spec: { serviceAccountName: null, ...image("two").template.spec } } });
@@ -294,7 +294,7 @@ describe.concurrent("pods that cannot be made", () => {
     expect(harness.broken()).toEqual([]);
   });
 
-  test("events-cannot-be-listed: when events cannot be listed the reason stays generic and the rollout goes on", async () => {
+  test("events-cannot-be-listed: when events cannot be listed the reason stays generic and the rollout continues", async () => {
     await using harness = await openEngineHarness(plane, "events-cannot-be-listed");
     await harness.createInstance();
     let refusals = 0;

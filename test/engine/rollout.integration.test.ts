@@ -1,18 +1,18 @@
-// Rollouts that do not go smoothly: specs that change in every phase, pods and instances that are lost on the way, edits that race
-// with the operator. Traffic must stay where it is served, and everything must come to rest.
+// Disturbed rollouts: specs that change in every phase, pods and instances that are lost, edits that race with the
+// operator. Traffic must stay on a generation that serves, and every engine must come to rest.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
 import { FireboltInstance } from "../../src/api/firebolt-instance/instance.ts";
 import { services, statefulSets } from "../../src/engine/cluster/kinds.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import type { WriteCall } from "../harness/operator/write-tap.ts";
-import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
+import { type EngineControlPlane, openEngineControlPlane } from "./support/engine-control-plane.ts";
 import { type EngineHarness, image, openEngineHarness, readyOf } from "./support/engine-harness.ts";
 import { generationsOf, targetsOf } from "./support/history-views.ts";
 
 let plane: EngineControlPlane;
 beforeAll(async () => {
-  plane = await startEngineControlPlane();
+  plane = await openEngineControlPlane();
 });
 afterAll(() => plane?.[Symbol.asyncDispose]());
 
@@ -37,7 +37,7 @@ async function openCreating(prefix: string): Promise<EngineHarness> {
 }
 
 describe.concurrent("a spec that changes while creating", () => {
-  test("edited-while-creating, abandon: the pending generation is given up, the old one keeps serving, the next one takes over", async () => {
+  test("edited-while-creating, abandon: the pending generation is abandoned, the old one keeps serving, the next one takes over", async () => {
     await using harness = await openCreating("edited-while-creating");
     expect(harness.target("e")).toBe(0);
     await harness.edit("e", { template: null, replicas: 3 });
@@ -47,7 +47,7 @@ describe.concurrent("a spec that changes while creating", () => {
     expect(harness.broken()).toEqual([]);
   });
 
-  test("five-edits-in-a-row, leftovers-swept: five edits in a row end on the last spec; besides the serving one, one generation lives at a time", async () => {
+  test("five-edits-in-a-row, leftovers-swept: five edits in a row end on the last spec; besides the serving one, one generation exists at a time", async () => {
     await using harness = await openCreating("five-edits-in-a-row");
     for (const tag of ["a", "b", "c", "d", "e"])
       await harness.edit("e", { template: { spec: { nodeSelector: harness.hold, ...image(tag).template.spec } } });
@@ -71,7 +71,7 @@ describe.concurrent("a spec that changes while creating", () => {
     expect(harness.broken()).toEqual([]);
   });
 
-  test("reverted-while-creating: going back to the old spec builds it anew; traffic never returns to the old generation's number", async () => {
+  test("reverted-while-creating: reverting to the old spec creates a new generation; traffic never returns to the old generation's number", async () => {
     await using harness = await openCreating("reverted-while-creating");
     await harness.edit("e", { template: null });
     await harness.settled("e", 2);
@@ -79,7 +79,7 @@ describe.concurrent("a spec that changes while creating", () => {
     expect(harness.broken()).toEqual([]);
   });
 
-  test("traffic-on-doomed-generation: traffic that already points at the doomed generation goes back before anything of it is deleted", async () => {
+  test("traffic-on-doomed-generation: traffic that already points at the abandoned generation is switched back before its objects are deleted", async () => {
     await using harness = await openCreating("traffic-on-doomed-generation");
     const patch = { type: "merge", body: { spec: { selector: { "firebolt.io/generation": "1" } } } } as const;
     await harness.client.patch(services, { namespace: harness.namespace, name: "e-service" }, patch);
@@ -97,7 +97,7 @@ describe.concurrent("a spec that changes while creating", () => {
     expect(harness.broken({ routing: true })).toEqual([]);
   });
 
-  test("stateful-set-unseen-by-cache: a StatefulSet that somebody made meanwhile is not patched; the next pass abandons it", async () => {
+  test("stateful-set-unseen-by-cache: a StatefulSet that another client created meanwhile is not patched; the next pass abandons it", async () => {
     await using harness = await openEngineHarness(plane, "stateful-set-unseen-by-cache");
     await harness.createInstance();
     let raced = false;
@@ -222,7 +222,7 @@ describe.concurrent("disturbed", () => {
     await harness.until("e", (e) => e.status?.phase === "switching", "was about to flip");
     for (const pod of harness.pods("e", 1)) await harness.setPodReady(pod, false);
     await harness.operator();
-    await harness.until("e", (e) => e.status?.phase === "creating", "goes back to creating");
+    await harness.until("e", (e) => e.status?.phase === "creating", "returns to creating");
     expect(harness.target("e")).toBe(0);
     for (const pod of harness.pods("e", 1)) await harness.setPodReady(pod, true);
     await harness.settled("e", 1);
@@ -244,7 +244,7 @@ describe.concurrent("disturbed", () => {
     expect(harness.broken()).toEqual([]);
   });
 
-  test("metadata-endpoint-lost: an instance lost while creating stops the rollout where it is, and it goes on afterwards", async () => {
+  test("metadata-endpoint-lost: an instance lost while creating pauses the rollout, which continues afterwards", async () => {
     await using harness = await openCreating("metadata-endpoint-lost-again");
     await harness.setEndpoint("");
     await harness.until("e", (e) => readyOf(e)?.reason === "InstanceNotReady", "misses its instance");

@@ -23,10 +23,13 @@ beforeAll(async () => {
 });
 afterAll(() => harness[Symbol.asyncDispose]());
 
-/** Into the one namespace that the webhooks look at. A namespace is only tried: other tests share the API server. */
+/**
+ * In the one namespace for which the webhooks are called. Namespaces are only dry-run: other tests share the API
+ * server.
+ */
 async function create(object: ExampleObject) {
   const path = PATHS[object.kind];
-  if (path === undefined) throw new Error(`nobody knows where ${object.kind} is served: add it here`);
+  if (path === undefined) throw new Error(`unknown kind ${object.kind}: add its path here`);
   const isNamespace = object.kind === "Namespace";
   const namespace = harness.namespace;
   return harness.api.send({

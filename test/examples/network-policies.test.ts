@@ -1,5 +1,5 @@
-// The policies of examples/network-policies.yaml, against the table of flows in docs/security.md: what is needed is let through, and
-// what is not is refused.
+// The policies of examples/network-policies.yaml, against the table of flows in docs/security.md: needed flows are
+// allowed, and others are denied.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { readExampleFiles } from "../harness/fixtures/example-files.ts";
@@ -34,7 +34,7 @@ type Name = keyof typeof ENDS;
 const allowed = (from: Name, to: Name, port: number, protocol: "TCP" | "UDP" = "TCP"): boolean =>
   isAllowed(policies, { from: ENDS[from], to: ENDS[to], port, protocol });
 
-test("there are policies to look at", () => {
+test("there are policies to check", () => {
   expect(policies.map(({ metadata }) => metadata.name)).toEqual([
     "deny-all",
     "dns",

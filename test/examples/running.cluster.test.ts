@@ -1,5 +1,6 @@
-// Every manifest in examples/ is applied as it stands, with kubectl, and reaches Ready; then every engine in them answers a query. What
-// a file says it needs is provided for real: node labels, and images under the names that the files use.
+// Every manifest in examples/ is applied unchanged, with kubectl, and becomes Ready; then every engine in them serves a
+// query. The documented requirements of a file are provided: node labels, and images under the names that the files
+// use.
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { resolveAssets } from "../../dev/assets/resolver.ts";
@@ -36,7 +37,7 @@ beforeAll(async () => {
     await kubectl("label", "node", harness.context.nodeName, `${key}=${value}`, "--overwrite");
 });
 
-/** Gives a local image the name by which a manifest asks for it, as if the node had pulled it. */
+/** Tags a local image with the name in the manifest, as if the node had pulled it. */
 async function nameImage(name: string, wanted: string): Promise<void> {
   const { images, folder } = harness.context;
   const reference = images.find((image) => image.name === name)?.reference ?? "";
@@ -46,7 +47,7 @@ async function nameImage(name: string, wanted: string): Promise<void> {
   await runProgram({ program, args, timeoutMs: KUBECTL_MS });
 }
 
-/** Tried again while no webhook answers: whoever applies many files at once keeps the operator busy. */
+/** Retried while the webhook does not respond: applying many files at the same time keeps the operator busy. */
 const apply = (file: string): Promise<string> =>
   eventually(() => kubectl("apply", "--server-side", "--filename", join(EXAMPLES, file)), {
     timeoutMs: APPLY_MS,
@@ -54,8 +55,8 @@ const apply = (file: string): Promise<string> =>
   });
 
 /**
- * The operator takes it all down again, engines before the classes they name; what is left of the namespaces goes by itself. A
- * namespace goes last: one that is deleted around a gateway which may still finish its queries is looked at again minutes later.
+ * The operator deletes everything again, engines before their classes; the namespaces are then deleted without waiting.
+ * Namespaces are last: the namespace controller rechecks a namespace with a terminating gateway only minutes later.
  */
 afterAll(async () => {
   const remove = async (namespace: string): Promise<void> => {
@@ -68,7 +69,7 @@ afterAll(async () => {
   harness[Symbol.dispose]();
 });
 
-test("every example reaches Ready, and every engine answers", async () => {
+test("every example becomes Ready, and every engine serves queries", async () => {
   const startedMs = performance.now();
   for (const { file } of FILES) await apply(file);
   const withInstances = [...new Set(objectsOf("FireboltInstance").map(({ metadata }) => metadata.namespace ?? ""))];

@@ -10,6 +10,14 @@ const VARIANTS: readonly { readonly name: string; readonly config: GatewayConfig
   { name: "the lowest metrics port", config: renderGatewayConfig({ namespace: "default", metricsPort: 1 }) },
   { name: "the highest metrics port", config: renderGatewayConfig({ namespace: "default", metricsPort: 65_535 }) },
   { name: "a memory limit", config: renderGatewayConfig({ namespace: "default", memoryLimitBytes: 1024 ** 3 }) },
+  {
+    name: "domains and a default engine",
+    config: renderGatewayConfig({
+      namespace: "default",
+      wake: true,
+      selection: { hostDomains: ["fb.example.com", "localhost"], defaultEngine: "adhoc", service: "main-gateway" },
+    }),
+  },
   { name: "the longest namespace", config: renderGatewayConfig({ namespace: "n".repeat(63) }) },
   { name: "a namespace of digits", config: renderGatewayConfig({ namespace: "123" }) },
   {
@@ -36,7 +44,7 @@ test.each(VARIANTS)("Envoy loads: $name", async ({ config }) => {
   expect(warnings.filter((line) => !EXPECTED_WARNINGS.some((known) => line.includes(known)))).toEqual([]);
 });
 
-test("Envoy refuses a configuration with a misspelt field", async () => {
+test("Envoy rejects a configuration with a misspelt field", async () => {
   const config = renderGatewayConfig({ namespace: "default" });
   const misspelt = { ...config, static_resourses: {} };
   await expect(validateEnvoyConfig(serialiseGatewayConfig(misspelt))).rejects.toThrow(/static_resourses/);

@@ -1,5 +1,5 @@
-// Size and number: bodies beyond the buffers, hundreds of queries at once, queries that say nothing for long, and the limits
-// that protect one engine from another.
+// Size and number: bodies larger than the buffers, hundreds of concurrent queries, queries that send no data for long,
+// and the limits that protect one engine from another.
 import { once } from "node:events";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -33,12 +33,12 @@ test.each([1, 2, 3, 16, 64])("a query of %i MiB arrives whole", async (mebibytes
   expect(JSON.parse(text)).toMatchObject({ data: [[42]], bodyBytes: sql.length });
 });
 
-test.each([1, 3, 32])("an answer of %i MiB arrives whole", async (mebibytes) => {
+test.each([1, 3, 32])("a response of %i MiB arrives complete", async (mebibytes) => {
   const { value } = await harness.client.query({ engine: "e1", sql: `SELECT blob(${mebibytes * MEBIBYTE})` });
   expect(String(value)).toHaveLength(mebibytes * MEBIBYTE);
 });
 
-test("the first queries of a new engine, all at once", async () => {
+test("concurrent first queries of a new engine", async () => {
   harness.publish("fresh", [await harness.startEngine({ engine: "fresh" })]);
   const answers = Array.from({ length: 50 }, () => harness.client.query({ engine: "fresh" }));
   expect((await Promise.all(answers)).map((answer) => answer.value)).toEqual(answers.map(() => 42));
@@ -79,7 +79,7 @@ test(`${STREAMS} streams at once on one HTTP/2 connection`, async () => {
   }
 });
 
-test("an engine with too many queries refuses the rest at once, and no other engine notices", async () => {
+test("queries beyond the limit of an engine are rejected immediately, and no other engine is affected", async () => {
   const limit = 16;
   await using small = await openGatewayHarness({ adjust: (config) => shrinkEngines(config, 1_024 / limit) });
   const crowded = await small.startEngine({ engine: "e2" });
@@ -91,7 +91,8 @@ test("an engine with too many queries refuses the rest at once, and no other eng
   const flood = Array.from({ length: 10 * limit }, async () => {
     answered.push((await small.client.send({ engine: "e2", sql: "SELECT sleep(15)" })).status);
   });
-  // Envoy's threads count together but not in step: a few may slip through. All others are refused while those run.
+  // Envoy's threads count together but not in step: a few may exceed the limit. All others are rejected while those
+  // run.
   await eventually(() => answered.length >= flood.length - 4 * limit);
   expect(new Set(answered)).toEqual(new Set([503]));
   await small.envoy.logged(/ 503 flags=UO .*engine=e2$/);
@@ -104,7 +105,7 @@ test("an engine with too many queries refuses the rest at once, and no other eng
   expect(accepted).toBeLessThanOrEqual(4 * limit);
 });
 
-test("a query that says nothing for longer than every idle time is not cut", async () => {
+test("a query that sends no data for longer than every idle timeout is not cut off", async () => {
   // The listener's own idle time, minutes by default, is set to a second, and so is the life of an unused engine's cluster.
   await using impatient = await openGatewayHarness({
     adjust: (config) => {

@@ -1,5 +1,6 @@
-// Uploads to an engine that does not read fill a gateway's memory, and so could uploads to the port of the statistics. The gateway refuses new
-// work before the kernel would kill it, and ends requests that grow, so that queries that run go on.
+// Uploads to an engine that does not read fill a gateway's memory, and so could uploads to the port of the statistics.
+// The gateway rejects new requests before the kernel would kill it, and resets requests that grow, so that running
+// queries continue.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect as connectHttp2 } from "node:http2";
@@ -22,7 +23,7 @@ function ownBytes(pid: number): number {
 
 interface Upload {
   readonly socket: Socket;
-  /** What the gateway said to it, if anything. */
+  /** The gateway's response, if any. */
   received(): string;
 }
 
@@ -51,7 +52,7 @@ async function upload(port: number): Promise<Upload> {
   return one;
 }
 
-/** The most that a gateway had, from now until it is asked. */
+/** The peak memory of a gateway, from now until the call. */
 function watchMemory({ envoy }: GatewayHarness): { mostBytes(): number; [Symbol.dispose](): void } {
   let most = 0;
   const look = (): void => {
@@ -78,7 +79,7 @@ async function takesNoMore(harness: GatewayHarness): Promise<void> {
   });
 }
 
-test("a gateway with a memory limit stays below it, and serves again when the uploads have gone", async () => {
+test("a gateway with a memory limit stays below it, and serves again once the uploads have ended", async () => {
   await using harness = await openGatewayHarness({ memoryLimitBytes: LIMIT_BYTES });
   await using deaf = await startRecordingEngine(harness.nextAddress(), { answers: "never" });
   harness.publish("deaf", [deaf]);
@@ -88,7 +89,8 @@ test("a gateway with a memory limit stays below it, and serves again when the up
   using memory = watchMemory(harness);
   const uploads: Upload[] = [];
   try {
-    // One after the other, as loaders that hang pile up: each has sent what the gateway takes, or is refused, before the next comes.
+    // Sequentially, as stuck uploads accumulate: each has sent what the gateway accepts, or is rejected, before the
+    // next starts.
     const taken = (): Promise<number> => harness.envoy.statistic("http.gateway.downstream_cx_rx_bytes_total");
     for (let sent = 0; sent < UPLOADS; sent++) {
       const before = await taken();
@@ -135,8 +137,8 @@ const accepted = async ({ envoy }: GatewayHarness, requests: number): Promise<bo
   (await envoy.statistic("http.gateway.downstream_rq_active")) >= requests;
 
 /**
- * So many at the same time, each of which has reached the engine. One whose connection takes too long on a busy machine is refused, and
- * another takes its place.
+ * So many at the same time, each of which has reached the engine. One whose connection takes too long on a busy machine
+ * is rejected and replaced by another.
  */
 async function beginTogether(
   harness: GatewayHarness,
@@ -172,7 +174,7 @@ test("requests that were accepted small and then grow together are ended below t
     await takesNoMore(harness);
     expect(memory.mostBytes()).toBeLessThan(LIMIT_BYTES);
     await harness.envoy.logged(/ 503 flags=\S+ details=overload .*engine=deaf$/);
-    // Served or refused, but not left waiting.
+    // Served or rejected, but not left waiting.
     expect([200, 503]).toContain((await harness.client.send({ engine: "e1" })).status);
     expect((await fetch(`http://127.0.0.1:${harness.metricsPort}/healthz`)).status).toBe(200);
   } finally {

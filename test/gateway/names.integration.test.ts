@@ -1,5 +1,5 @@
-// How a running gateway finds engines by name, with the name server and the search list of a pod: it asks for the name of the engine's
-// Service and for no other, and names that do not exist take nothing from engines that do.
+// How a running gateway finds engines by name, with the DNS server and the search list of a pod: it resolves only the
+// name of the engine's Service, and names that do not exist take no capacity from engines that do.
 import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../harness/control-plane/requests.ts";
@@ -32,13 +32,13 @@ describe("in a pod whose search list ends in a domain with an address for every 
     expect(stolen).toEqual([]);
   });
 
-  test("a query for an engine that does not exist is refused, not sent there", async () => {
+  test("a query for an engine that does not exist is rejected, not forwarded", async () => {
     const { status } = await harness.client.send({ engine: "nobody" });
     expect(status).toBe(503);
     expect(stolen).toEqual([]);
   });
 
-  test("a look-up is two questions, for the name of the Service alone", async () => {
+  test("a lookup is two DNS queries, for the name of the Service alone", async () => {
     await harness.client.query({ engine: "e1" });
     const lookUps = 3;
     await eventually(() => harness.dns.asked(serviceHost("e1")) >= lookUps);
@@ -47,12 +47,12 @@ describe("in a pod whose search list ends in a domain with an address for every 
     const perType = [1, 28].map(
       (type) => harness.dns.questions().filter((one) => one.name === serviceHost("e1") && one.type === type).length,
     );
-    // Of the last look-up the second question may be on its way.
+    // The second DNS query of the last lookup may be in flight.
     expect(Math.abs((perType[0] ?? 0) - (perType[1] ?? 0))).toBeLessThanOrEqual(1);
   });
 });
 
-describe("names that somebody makes up, at a gateway without a wake agent", () => {
+describe("random engine names, at a gateway without a wake agent", () => {
   const MADE_UP = 1_100;
   let harness: GatewayHarness;
 
@@ -61,7 +61,7 @@ describe("names that somebody makes up, at a gateway without a wake agent", () =
   });
   afterAll(() => harness[Symbol.asyncDispose]());
 
-  test("take no place from an engine that is asked for the first time, and are forgotten", async () => {
+  test("take no DNS cache entry from a new engine, and expire", async () => {
     harness.publish("e1", [await harness.startEngine({ engine: "e1" })]);
     const made = Array.from({ length: MADE_UP }, (_, index) => `made-up-${index}`);
     const lanes = Array.from({ length: 20 }, async () => {

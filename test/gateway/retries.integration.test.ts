@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { startProcess } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import type { StandInEngine } from "../harness/pods/stand-in-engine.ts";
 import { type GatewayHarness, openGatewayHarness, RETRIES } from "./support/gateway-harness.ts";
@@ -51,7 +52,7 @@ async function sendMarkers(count: number): Promise<readonly string[]> {
   return markers;
 }
 
-test("a drained answer is sent to another pod", async () => {
+test("a drained response is retried on another pod", async () => {
   const [first] = pods;
   await first.control("/test/fence?v=1");
   try {
@@ -67,14 +68,14 @@ test(`${MANY} queries can wait for a retry at the same moment`, async () => {
   const before = await retries();
   for (const pod of pods) await pod.control("/test/fence?v=1");
   const sent = sendMarkers(MANY);
-  // Each of them has been refused at least once.
+  // Each of them has been rejected at least once.
   await eventually(async () => (await retries()) - before > MANY);
   for (const pod of pods) await pod.control("/test/fence?v=0");
   const markers = await sent;
   expect(runs(markers)).toEqual(onceEach(markers));
 });
 
-test("a drained answer of the only pods is retried until one of them takes queries again", async () => {
+test("a drained response of the only pods is retried until one of them accepts queries again", async () => {
   for (const pod of pods) await pod.control("/test/fence?v=1");
   const before = await retries();
   const sent = sendMarkers(CONCURRENT);
@@ -84,7 +85,7 @@ test("a drained answer of the only pods is retried until one of them takes queri
   expect(runs(markers)).toEqual(onceEach(markers));
 });
 
-test("a drained answer that never ends reaches the client after about six seconds", async () => {
+test("a persistent drained response reaches the client after about six seconds", async () => {
   for (const pod of pods) await pod.control("/test/fence?v=1");
   const startedMs = performance.now();
   try {
@@ -104,12 +105,12 @@ afterAll(() => {
   for (const pid of sleepers) process.kill(pid, "SIGKILL");
 });
 
-/** An address where a listener sleeps and its queue is full: connection attempts get no answer at all. */
+/** An address whose listener does not accept and whose backlog is full: connection attempts get no response. */
 async function deafAddress(): Promise<string> {
   const address = harness.nextAddress();
   const listen = `require("node:net").createServer().listen({ port: 3473, host: "${address}", backlog: 1 })`;
   const sleeper = startProcess(harness.workspace, { name: "deaf", binary: process.execPath, args: ["-e", listen] });
-  /** False when there is no answer. */
+  /** False when there is no response. */
   const open = async (): Promise<boolean> => {
     const socket = connect({ port: 3473, host: address });
     socket.on("error", () => socket.destroy());
@@ -118,7 +119,7 @@ async function deafAddress(): Promise<string> {
       await once(socket, "connect", { signal: patience });
     } catch (error) {
       if (!patience.aborted) throw error;
-      // A loop that stood still comes to its timers first: the answer may be there, not yet read.
+      // A stalled event loop runs its timers first: the response may have arrived, but is not read yet.
       await nextTurn();
       if (socket.errored !== null) throw socket.errored;
     }
@@ -128,12 +129,12 @@ async function deafAddress(): Promise<string> {
   sleepers.push(sleeper.pid);
   process.kill(sleeper.pid, "SIGSTOP");
   while (await open());
-  return address; // The queue is full: from now on nobody gets through.
+  return address; // The backlog is full: from now on no connection is established.
 }
 
 test.each([
-  { name: "on which nobody listens", engine: "refused", makeAddress: async () => harness.nextAddress() },
-  { name: "that does not answer", engine: "deaf", makeAddress: deafAddress },
+  { name: "without a listener", engine: "refused", makeAddress: async () => harness.nextAddress() },
+  { name: "that does not respond", engine: "deaf", makeAddress: deafAddress },
 ])("an address $name costs a retry, not a query", async ({ engine, makeAddress }) => {
   harness.publish(engine, [{ address: await makeAddress() }]);
   const before = await retries();
@@ -145,7 +146,7 @@ test.each([
   expect(runs(markers)).toEqual(onceEach(markers));
 });
 
-test("a query whose connection broke before an answer is never repeated", async () => {
+test("retry-only-unsent-queries: a query whose connection broke before a response is never retried", async () => {
   for (const pod of pods) await pod.control("/test/drop-answers?v=1");
   try {
     const markers = Array.from({ length: CONCURRENT }, nextMarker);
@@ -164,7 +165,7 @@ test.each([
   { "x-envoy-retry-on": "5xx,reset,gateway-error", "x-envoy-max-retries": "5" },
   { "x-envoy-retry-on": "5xx,reset", "x-envoy-max-retries": "5", "x-forwarded-for": "10.0.0.1" },
   { "x-envoy-retry-on": "5xx,reset", "x-envoy-max-retries": "5", "x-envoy-internal": "true" },
-])("not even when the caller asks for it: %o", async (headers) => {
+])("not even when the client requests it: %o", async (headers) => {
   for (const pod of pods) await pod.control("/test/drop-answers?v=1");
   try {
     const id = nextMarker();
@@ -176,7 +177,7 @@ test.each([
   }
 });
 
-test("an error of the engine reaches the client as it is, at once", async () => {
+test("an error of the engine reaches the client unchanged and immediately", async () => {
   const retriesBefore = await retries();
   const { status, text } = await harness.client.send({ engine: "e1", sql: "SELECT fail()" });
   expect(status).toBe(500);
@@ -190,7 +191,11 @@ test("a pod that is killed in the middle of queries loses them, and none of them
   const answers = Array.from({ length: CONCURRENT }, () =>
     harness.client.send({ engine: "e3", sql: "SELECT sleep(30000)" }),
   );
-  await eventually(async () => (await (await victim.get(9090, "/metrics")).text()).includes("running_queries 20"));
+  const { ports, endpoints, gauges } = ENGINE_CONTRACT;
+  await eventually(async () => {
+    const metrics = await (await victim.get(ports.metrics, endpoints.metrics)).text();
+    return metrics.includes(`${gauges.running} ${CONCURRENT}`);
+  });
   const before = await retries();
   await victim.process.stop("SIGKILL");
   const statuses = (await Promise.all(answers)).map((answer) => answer.status);
@@ -200,7 +205,7 @@ test("a pod that is killed in the middle of queries loses them, and none of them
 
 const padded = (sizeBytes: number): string => `SELECT 42 /*${"x".repeat(sizeBytes)}*/`;
 
-test("a body that fits the buffer is sent again after a drained answer", async () => {
+test("a body that fits the buffer is sent again after a drained response", async () => {
   for (const pod of pods) await pod.control("/test/fence?v=1");
   const before = await retries();
   const sent = harness.client.query({ engine: "e1", sql: padded(2 * MEBIBYTE - 1024) });
@@ -209,7 +214,7 @@ test("a body that fits the buffer is sent again after a drained answer", async (
   expect((await sent).value).toBe(42);
 });
 
-test("a larger body is not: the client gets the drained answer", async () => {
+test("a larger body is not: the client gets the drained response", async () => {
   for (const pod of pods) await pod.control("/test/fence?v=1");
   const before = await retries();
   try {

@@ -1,10 +1,11 @@
-// How a running gateway picks the engine of a request, what it refuses and with which words, and what its other ports show.
-import { once } from "node:events";
-import { connect } from "node:net";
+// How a running gateway selects the engine of a request, what it rejects and with which message, and what its other
+// ports serve.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { StandInEngine } from "../harness/pods/stand-in-engine.ts";
+import { breakRouting } from "./support/adjusted-config.ts";
 import { type RecordingEngine, startRecordingEngine } from "./support/fake-recording-engine.ts";
 import { type GatewayHarness, NAMESPACE, openGatewayHarness, RETRIES, serviceHost } from "./support/gateway-harness.ts";
+import { sendLines } from "./support/raw-requests.ts";
 
 let harness: GatewayHarness;
 let first: StandInEngine;
@@ -27,18 +28,6 @@ afterAll(async () => {
   await harness[Symbol.asyncDispose]();
 });
 
-/** Bytes as they come, for requests that no HTTP client would send. */
-async function raw(port: number, lines: readonly string[]): Promise<string> {
-  const socket = connect({ port, host: "127.0.0.1" });
-  socket.write(`${[...lines, "Connection: close", "", ""].join("\r\n")}`);
-  let answer = "";
-  socket.on("data", (chunk) => {
-    answer += chunk.toString();
-  });
-  await once(socket, "close", { signal: AbortSignal.timeout(60_000) });
-  return answer;
-}
-
 describe("an accepted request", () => {
   test.each([
     { name: "by header", engine: "e1", path: "/", pod: "e1-g0-0" },
@@ -55,7 +44,7 @@ describe("an accepted request", () => {
   });
 
   test("reaches the engine with its name, its authority and the settings of the caller", async () => {
-    // The engine refuses unknown settings, so a 200 shows that `engine` was taken out.
+    // The engine rejects unknown settings, so a 200 shows that `engine` was removed.
     const { text } = await harness.client.query({ path: "/?engine=e1&output_format=JSON_Compact" });
     expect(JSON.parse(text)).toMatchObject({
       data: [[42]],
@@ -134,7 +123,7 @@ describe("the label of a query", () => {
   });
 });
 
-describe("a refused request", () => {
+describe("a rejected request", () => {
   const E1 = "multiple engine query parameters";
   const E2 = "invalid engine query parameter encoding";
   const E3 = "invalid X-Firebolt-Engine header";
@@ -189,9 +178,18 @@ describe("a refused request", () => {
     { name: "a tunnel", lines: ["CONNECT 127.0.0.1:9901 HTTP/1.1", "Host: 127.0.0.1:9901"] },
     { name: "a tunnel with an engine", lines: ["CONNECT 127.0.0.1:9901 HTTP/1.1", "Host: x", "X-Firebolt-Engine: e1"] },
   ])("the caller's own authority leads nowhere: $name", async ({ lines }) => {
-    const answer = await raw(harness.clientPort, lines);
+    const answer = await sendLines(harness.clientPort, lines);
     expect(answer).toMatch(/^HTTP\/1.1 (400|404|500) /);
   });
+});
+
+test("routing-fails-closed: after an error in the routing script the response is 500, and no engine gets the request", async () => {
+  await using broken = await openGatewayHarness({ adjust: breakRouting });
+  await using engine = await startRecordingEngine(broken.nextAddress());
+  broken.publish("rec", [engine]);
+  const { status, text } = await broken.client.send({ engine: "rec", path: "/" });
+  expect({ status, text }).toEqual({ status: 500, text: "routing failed" });
+  expect(engine.requests).toEqual([]);
 });
 
 describe("an engine without pods", () => {
@@ -216,7 +214,7 @@ describe("the other pages", () => {
     return { status: response.status, text: await response.text() };
   };
 
-  test("/healthz answers on both ports, without an engine", async () => {
+  test("/healthz responds on both ports, without an engine", async () => {
     expect((await page(harness.clientPort, "/healthz")).status).toBe(200);
     expect((await page(harness.metricsPort, "/healthz")).status).toBe(200);
   });
@@ -238,11 +236,13 @@ describe("the other pages", () => {
     "/stats/prometheus%2f..%2f..%2fserver_info",
   ])("the metrics port shows nothing else of the administration: %s", async (path) => {
     for (const method of ["GET", "POST"])
-      expect(await raw(harness.metricsPort, [`${method} ${path} HTTP/1.1`, "Host: x"])).toMatch(/^HTTP\/1.1 404 /);
+      expect(await sendLines(harness.metricsPort, [`${method} ${path} HTTP/1.1`, "Host: x"])).toMatch(
+        /^HTTP\/1.1 404 /,
+      );
     expect(harness.envoy.process.ending()).toBeUndefined();
   });
 
-  test("the access log tells who answered", async () => {
+  test("the access log names the upstream", async () => {
     await harness.client.query({ engine: "e1", path: "/?query_label=logged" });
     const line = await harness.envoy.logged(/query_label=logged/);
     expect(line).toMatch(

@@ -20,7 +20,7 @@ const LONG_QUERY_MS = 14_000;
 const health = async (gateway: Gateway, signal?: AbortSignal): Promise<number> =>
   (await fetch(`http://127.0.0.1:${gateway.metricsPort}/healthz`, signal === undefined ? {} : { signal })).status;
 
-/** The kubelet's: an answer that is late is as bad as a wrong one. */
+/** The kubelet's: a late response is as bad as a wrong one. */
 async function probeSucceeds(gateway: Gateway): Promise<boolean> {
   const signal = AbortSignal.timeout(PROBE_PERIOD_MS);
   try {
@@ -39,7 +39,7 @@ async function untilNotReady(gateway: Gateway): Promise<void> {
   }
 }
 
-test("a gateway goes away without cutting a query", async () => {
+test("gateway-grace: a gateway terminates without interrupting a query", async () => {
   await using harness = await openGatewayHarness();
   const { client } = harness;
   const leaving = await harness.startGateway("leaving");
@@ -78,7 +78,7 @@ test("a gateway goes away without cutting a query", async () => {
   expect(client.failed).toBe(0);
 });
 
-/** Clients that keep connections open are told to come back on a new one. */
+/** Clients with persistent connections are asked to reconnect. */
 async function expectClosing(gateway: Gateway): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${gateway.clientPort}/`, {
     method: "POST",
@@ -93,7 +93,7 @@ async function expectClosing(gateway: Gateway): Promise<void> {
 test("the hook waits its time even when the administration cannot be reached", async () => {
   const [shell = "", ...args] = renderPreStopCommand(1);
   const startedMs = performance.now();
-  // Fails unless the command ends by itself, with code 0. Traced, it tells how long it meant to wait, whatever the machine made of it.
+  // Fails unless the command exits with code 0. The trace shows the intended waiting time, independent of the machine.
   const { stderr } = await promisify(execFile)(shell, ["-x", ...args], { timeout: DEADLINE_MS });
   expect(performance.now() - startedMs).toBeGreaterThan(7_500);
   expect(stderr.split("\n").filter((line) => /^\++ sleep /.test(line))).toEqual(["+ sleep 8"]);

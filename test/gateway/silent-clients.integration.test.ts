@@ -44,7 +44,7 @@ describe("clients that announce a body and never send it", () => {
     await harness[Symbol.asyncDispose]();
   });
 
-  test("do not let another client's query hang: it is refused at once, and served when they have lost their places", async () => {
+  test("do not block another client's query: it is rejected immediately, and served when their slots are free", async () => {
     // More than the engine has places for.
     const announce = async () => {
       const client = await open(harness.clientPort);
@@ -55,7 +55,7 @@ describe("clients that announce a body and never send it", () => {
     // Every place of the engine is taken by a request that never comes in whole.
     await eventually(() => crowded.requests.length >= LIMIT);
     await eventually(() => silent.some(({ received }) => received().startsWith("HTTP/1.1 503 ")));
-    // Envoy's threads do not count in step: a place may still be free, and then another silent client takes it.
+    // Envoy's threads count independently: a slot may still be free, and then another silent client takes it.
     await eventually(async () => {
       const { status } = await harness.client.send({ engine: "crowded" });
       if (status === 200) silent.push(await announce());
@@ -77,7 +77,7 @@ describe("clients that announce a body and never send it", () => {
   });
 });
 
-test("connections beyond the limit are refused, and probes, statistics and administration go on", async () => {
+test("connections beyond the limit are closed, and probes, statistics and the admin interface still work", async () => {
   await using harness = await openGatewayHarness({
     adjust: ({ overload_manager }) => {
       for (const { typed_config } of overload_manager.resource_monitors)

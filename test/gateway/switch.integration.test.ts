@@ -71,7 +71,7 @@ test.each([
   const [old, next] = [await startGeneration(engine, 0, 1), await startGeneration(engine, 1, 1)];
   harness.publish(engine, old);
   await harness.client.query({ engine });
-  // Idle when its pod goes away, so that what comes next meets an address that is already dead.
+  // Idle when its pod is deleted, so that the next query is sent to a stale address.
   await Promise.all(old.map((pod) => pod.process.stop(ending)));
   const load = startQueryLoad(harness.client, { engine, clients: CLIENTS });
   await sleep(1_000);
@@ -80,7 +80,7 @@ test.each([
   expectEachOnce(await load.stop(), next);
 });
 
-test("names that change right after the gateway asked for them", async () => {
+test("DNS records that change right after the gateway's lookup", async () => {
   const engine = "unlucky";
   const [old, next] = [await startGeneration(engine, 0, 1), await startGeneration(engine, 1, 1)];
   harness.publish(engine, old);
@@ -93,7 +93,7 @@ test("names that change right after the gateway asked for them", async () => {
   expect((await Promise.all(queries)).map((answer) => answer.value)).toEqual(queries.map(() => 7));
 });
 
-test("the old generation gets no new query once its addresses are gone, however healthy it is", async () => {
+test("the old generation gets no new query once its addresses are removed, even if it is healthy", async () => {
   const engine = "leave";
   const [old, next] = [await startGeneration(engine, 0, 2), await startGeneration(engine, 1, 2)];
   harness.publish(engine, old);
@@ -116,7 +116,7 @@ test("the old generation gets no new query once its addresses are gone, however 
   expectEachOnce(await load.stop(), [...old, ...next]);
 });
 
-test("a long query stays on its pod and is answered, whatever happens around it", async () => {
+test("a long query stays on its pod and gets its response, whatever else changes", async () => {
   const engine = "long";
   const [old, next] = [await startGeneration(engine, 0, 1), await startGeneration(engine, 1, 1)];
   harness.publish(engine, old);
@@ -135,7 +135,7 @@ describe("a pod that is not ready", () => {
     const engine = "unready";
     const pods = await startGeneration(engine, 0, 2);
     const [bad, good] = pods;
-    if (bad === undefined || good === undefined) throw new Error("two pods were asked for");
+    if (bad === undefined || good === undefined) throw new Error("two pods were requested");
     harness.publish(engine, pods);
     await harness.client.query({ engine });
     await bad.control("/test/ready?v=0");

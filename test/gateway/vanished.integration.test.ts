@@ -1,4 +1,5 @@
-// A node that vanishes in the middle of a query, on either side of the gateway: no packet says so, and no byte is on its way that could fail.
+// A node that vanishes in the middle of a query, on either side of the gateway: no packet signals it, and no byte in
+// flight can fail.
 import { request } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";

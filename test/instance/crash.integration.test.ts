@@ -37,7 +37,7 @@ async function live(writes: number, done: () => Promise<boolean>): Promise<boole
   return false;
 }
 
-/** Lives of one write each until the work is done; answers how many were killed. */
+/** Processes of one write each until the work is done; returns how many were killed. */
 async function livesUntil(done: () => Promise<boolean>, afterEach: () => Promise<void>): Promise<number> {
   for (let killed = 0; killed < MOST_LIVES; killed++) {
     if (!(await live(1, done))) return killed;

@@ -45,7 +45,7 @@ const isGone = (ns: TestNamespace, name = "lakeside") =>
   });
 
 describe("a name that is longer than a label value", () => {
-  test.each([64, 100, 253])("%i characters: refused with the limit, edited, deleted", async (length) => {
+  test.each([64, 100, 253])("%i characters: rejected with the limit, edited, deleted", async (length) => {
     const ns = await harness.cluster.namespace();
     const name = "n".repeat(length);
     await ns.create("FireboltInstance", instance({ name, namespace: ns.name }));
@@ -102,7 +102,7 @@ describe("propagation policies", () => {
       }),
     );
 
-  test("Orphan: every object stays as it is, and the next instance of the name says whose they are", async () => {
+  test("Orphan: every object stays unchanged, and the next instance with the name reports their owner", async () => {
     const ns = await harness.provisioned();
     await eventually(async () => expect(await ns.names("PersistentVolumeClaim")).toHaveLength(1));
     await harness.atRest();
@@ -125,7 +125,7 @@ describe("propagation policies", () => {
     await isGone(ns);
   });
 
-  test("Foreground: the instance goes after its objects", async () => {
+  test("Foreground: the instance is deleted after its objects", async () => {
     const ns = await harness.provisioned();
     await deleteWith(ns, "Foreground");
     await isGone(ns);

@@ -41,12 +41,12 @@ function objectsOf(template?: PodTemplateFragment): readonly Rendered[] {
   return [...postgres, ...metadata, ...gateway].map(withRenderedHash);
 }
 
-/** As a cache would hold it after the write; undefined when the API server refuses the object. */
+/** As a cache would hold it after the write; undefined when the API server rejects the object. */
 async function stored(object: Rendered): Promise<LiveObject | undefined> {
   const type: ResourceType<KubeObject> = KINDS[object.kind];
   try {
     const answer = await client.apply(type, object, { fieldManager: "firebolt-operator", force: true, dryRun: true });
-    // The answer is of the kind that was asked for.
+    // The response has the requested kind.
     return object.kind === "ConfigMap" ? trimConfigMap(answer as never) : (answer as LiveObject);
   } catch (error) {
     if (isInvalid(error)) return undefined;
@@ -58,7 +58,7 @@ describe("a stored rendering is as rendered", () => {
   test("the smallest instance", async () => {
     for (const object of objectsOf()) {
       const live = await stored(object);
-      if (live === undefined) throw new Error(`${object.kind} ${object.metadata.name} was refused`);
+      if (live === undefined) throw new Error(`${object.kind} ${object.metadata.name} was rejected`);
       expect([object.kind, isAsRendered(live, object)]).toEqual([object.kind, true]);
     }
   });
@@ -69,7 +69,7 @@ describe("a stored rendering is as rendered", () => {
     for (const object of objectsOf({ spec: { volumes: [...volumes], containers: [sidecar] } })) {
       if (object.kind !== "Deployment") continue;
       const live = await stored(object);
-      if (live === undefined) throw new Error(`Deployment ${object.metadata.name} was refused`);
+      if (live === undefined) throw new Error(`Deployment ${object.metadata.name} was rejected`);
       expect(isAsRendered(live, object)).toBe(true);
     }
   });
@@ -89,12 +89,12 @@ describe("a stored rendering is as rendered", () => {
       }),
       { numRuns: 200 },
     );
-    process.stderr.write(`${seen.stored} Deployments stored, ${seen.refused} refused\n`);
+    process.stderr.write(`${seen.stored} Deployments stored, ${seen.refused} rejected\n`);
     expect(seen.stored).toBeGreaterThan(seen.refused);
   });
 });
 
-describe("an edit by somebody else is seen", () => {
+describe("an edit by another client is detected", () => {
   interface Container {
     image?: string;
     args?: string[];

@@ -62,7 +62,9 @@ async function install(values: Values): Promise<void> {
   await eventually(async () => expect(await mayDeleteRoles()).toBe(onRoles), PATIENCE);
 }
 
-/** The authoriser learns of a role a moment after it is stored. All that the values change in the manager's is its right on Roles. */
+/**
+ * The authorizer observes a role a moment after it is stored. The values change only the manager's permission on Roles.
+ */
 async function mayDeleteRoles(): Promise<unknown> {
   const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
   const resourceAttributes = { verb: "delete", group: "rbac.authorization.k8s.io", resource: "roles" };
@@ -70,7 +72,7 @@ async function mayDeleteRoles(): Promise<unknown> {
   return valueAt((await cluster.api.expect({ method: "POST", path, body })).body, ["status", "allowed"]);
 }
 
-/** The operator is started anew with other flags and, if they are given, other rights. */
+/** The operator is restarted with other flags and, if given, other permissions. */
 async function restart(rendering: InstanceOperatorOptions["rendering"], values?: Values): Promise<InstanceOperator> {
   await operator?.[Symbol.asyncDispose]();
   if (values !== undefined) await install(values);
@@ -113,7 +115,7 @@ async function rollouts(ns: TestNamespace): Promise<unknown> {
   return valueAt(await ns.get("Deployment", GATEWAY), ["metadata", "generation"]);
 }
 
-test("one instance through all modes and back, by an operator with the rights that the chart gives for each", async () => {
+test("gateway-names: one instance through all modes and back, by an operator with the rights that the chart gives for each", async () => {
   const ns = await cluster.namespace();
   await restart({}, {});
   await ns.createInstance();
@@ -168,7 +170,7 @@ test("an operator that may removes the Role with the switch; deleting the instan
   expect(log.filter((line) => /forbidden/i.test(line))).toEqual([]);
 }, 300_000);
 
-test("a Role that was left behind goes with its instance", async () => {
+test("an orphaned Role is deleted with its instance", async () => {
   const ns = await cluster.namespace();
   await restart({}, {});
   await ns.createInstance();
@@ -188,7 +190,7 @@ test.each([
     want: /RoleBinding lakeside-gateway: .*attempting to grant RBAC permissions not currently held/,
   },
 ])(
-  "a ClusterRole that $name: the condition says so, and the running gateway keeps its rights",
+  "a ClusterRole that $name: the condition reports it, and the running gateway keeps its permissions",
   async ({ role, want }) => {
     await putClusterRole("too-much", [{ apiGroups: [""], resources: ["nodes"], verbs: ["get"] }]);
     const ns = await cluster.namespace();
@@ -202,7 +204,7 @@ test.each([
     }, PATIENCE);
     expect(await roleRefOf(ns)).toBe(`Role/${GATEWAY}`);
     expect(await rights(ns)).toEqual([200, 200]);
-    // Put right, it goes on by itself.
+    // Once it is corrected, the operator continues automatically.
     await putClusterRole(
       role,
       rulesOf((await cluster.api.expect({ path: `${RBAC}/namespaces/${ns.name}/roles/${GATEWAY}` })).body),
@@ -213,7 +215,7 @@ test.each([
   300_000,
 );
 
-test("WakeOnZeroDisabled: told once of a gateway under the user's account, and no more when its account is ours again", async () => {
+test("WakeOnZeroDisabled: reported once for a gateway with the user's account, and not again once the operator's account is restored", async () => {
   const ns = await cluster.namespace();
   await ns.create("ServiceAccount", { metadata: { name: "mine" } });
   const told = async () => {
@@ -236,7 +238,7 @@ test("WakeOnZeroDisabled: told once of a gateway under the user's account, and n
   expect(await told()).toEqual([]);
   await ns.patch("FireboltInstance", "lakeside", { spec: { gateway: { template: null } } });
   await eventually(async () => expect(await roleRefOf(ns)).toBe(`Role/${GATEWAY}`), PATIENCE);
-  // The status is written at the end of the pass that changed the binding: until then it tells of the spec before.
+  // The status is written at the end of the pass that changed the binding: until then it describes the previous spec.
   const ready = await eventually(async () => {
     const { metadata, status } = await ns.instance();
     const found = status?.conditions?.find(({ type }) => type === "GatewayReady");

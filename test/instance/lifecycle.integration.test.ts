@@ -30,7 +30,7 @@ test("instance-created: a new instance in a namespace that admits only restricte
   });
   expect(conditionOf(ready, "Ready")).toBe("True/AllComponentsReady");
   expect(ready.spec.id).toMatch(/^[0-9A-Z]{26}$/);
-  // Pod Security refuses pods, not Deployments: only pods that are there have passed it.
+  // Pod Security rejects pods, not Deployments: only existing pods have passed it.
   const pods = await eventually(async () => {
     const names = await ns.names("Pod");
     expect(names).toHaveLength(4);
@@ -64,7 +64,7 @@ test("instance-created: a new instance in a namespace that admits only restricte
   // Only of components that take longer than their grace, and then every four seconds of the operator's clock at most.
   const looksAtPods = of("list", "pods").length;
   expect(looksAtPods).toBeLessThanOrEqual((elapsedMs * SPEED) / 4_000);
-  // The id, what is remembered (claim and account), and a step of a component; what a look at the pods shows comes and goes.
+  // The id, the remembered claim and account, and the steps of components; observations of pods are transient.
   expect(of("patch", "fireboltinstances").length).toBeLessThanOrEqual(8 + 2 * looksAtPods);
   // A claim that no cache shows is looked for before its StatefulSet is made.
   const looks = new Set(["get configmaps", "get persistentvolumeclaims", "get secrets", "list events", "list pods"]);
@@ -144,14 +144,14 @@ describe("database-secret-missing: external PostgreSQL", () => {
       expect(found.status?.conditions?.find(({ type }) => type === "MetadataReady")?.message).toMatch(message);
     });
 
-  test("a missing and then a malformed Secret are told, calmly, and the right one is enough", async () => {
-    // Nobody can tell whose request it is: the instances of the tests before have to be quiet.
+  test("a missing and a malformed Secret are each reported once; a valid one resolves it", async () => {
+    // Requests cannot be attributed to an instance: those of earlier tests must be idle.
     await harness.atRest();
     const ns = await harness.cluster.namespace();
     await ns.createInstance({ metadata: { postgres } });
     await refused(ns, /Secret login does not exist/);
     expect(await ns.names("Deployment")).toEqual([]);
-    // The pass that has told it has ended.
+    // The pass that reported it has finished.
     await passesIn(ns, 1);
     // Ten seconds between looks, at thirty times the speed: one read and no write per pass.
     const before = passesOf(ns);
@@ -258,7 +258,7 @@ describe("instance-deleted-under-engines: deletion", () => {
     expect(await ns.names("FireboltEngine")).toEqual(["e3"]);
   });
 
-  test("a namespace with an instance and its engines comes to an end", async () => {
+  test("a namespace with an instance and its engines is deleted completely", async () => {
     const ns = await harness.provisioned();
     await ns.create("FireboltEngine", engine({ name: "e1", namespace: ns.name }));
     const path = `/api/v1/namespaces/${ns.name}`;

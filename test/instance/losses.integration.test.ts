@@ -89,7 +89,8 @@ test("a claim that is deleted, and then its pod: no other database starts until 
   await consent(`lost-${first}`);
   await eventually(async () => expect(await replicas(ns)).toBe(1));
   await reaches(ns, "Ready");
-  // A claim without a volume holds nothing: what was lost is given up, and the new one is the catalogue once it has one.
+  // A claim without a volume holds nothing: the lost catalogue is abandoned, and the new claim is the catalogue once it
+  // has a volume.
   expect((await ns.instance()).status?.builtInPostgres).toBeUndefined();
 
   // Lost once more, with the consent still in place. The StatefulSet has the API server's defaults by now, which do not go with the strategy of a fence.
@@ -184,7 +185,7 @@ test("the command that the condition prints writes a Secret that is gone, and on
   }
 });
 
-test("an account of the gateway that is deleted is made anew, and the pods whose tokens are dead are replaced", async () => {
+test("a deleted account of the gateway is recreated, and the pods with invalid tokens are replaced", async () => {
   const ns = await harness.provisioned();
   await eventually(async () => expect((await ns.instance()).status?.gatewayAccount).toBeDefined());
   const uid = async () => valueAt(await ns.find("ServiceAccount", "lakeside-gateway"), ["metadata", "uid"]);
@@ -215,7 +216,7 @@ test("a retained volume keeps its password and other owners, although no pass re
   const ownerReferences = [...(Array.isArray(owners) ? owners : []), other];
   expect(ownerReferences).toHaveLength(2);
   await ns.patch("Secret", SECRET, { metadata: { ownerReferences } });
-  // A volume cannot shrink: the instance is refused as it is.
+  // A volume cannot shrink: the instance is rejected.
   const builtInPostgres = { volumeRetention: "Retain", storage: { size: "1Gi" } };
   await ns.patch("FireboltInstance", "lakeside", { spec: { metadata: { builtInPostgres } } });
   await shows(ns, "PostgresEnsureFailed");

@@ -1,5 +1,6 @@
-// What the API server rejects for reasons outside the spec, on a real control plane: quotas, webhooks that cannot be called, applies
-// that it cannot merge, and a database's Secret that is deleted. Each shows on the instance, is never final, and ends by itself.
+// What the API server rejects for reasons outside the spec, on a real control plane: quotas, webhooks that cannot be
+// called, applies that it cannot merge, and a database's Secret that is deleted. Each is reported on the instance, is
+// never permanent, and clears automatically.
 import { createKubeClient } from "@firebolt-operator/kube/client";
 import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -37,7 +37,7 @@ const deploymentOf = (ns: TestNamespace) => ns.get("Deployment", METADATA);
 const replicaSetsOf = async (ns: TestNamespace): Promise<readonly string[]> =>
   (await ns.names("ReplicaSet")).filter((name) => name.startsWith(`${METADATA}-`));
 
-/** Every pod of metadata that comes and goes, in the order in which the API server stored it. */
+/** Every created and deleted metadata pod, in the order in which the API server stored it. */
 function watchMetadataPods(ns: TestNamespace): {
   readonly seen: readonly string[];
   readonly stop: () => Promise<void>;
@@ -64,7 +64,7 @@ function watchMetadataPods(ns: TestNamespace): {
   return { seen, stop };
 }
 
-test("the next pod is created when the old one is gone, not while it terminates", async () => {
+test("the next pod is created after the old one is deleted, not while it terminates", async () => {
   await using _operator = await startOperator();
   const ns = await cluster.namespace();
   await ns.createInstance();
@@ -93,7 +93,7 @@ test("the next pod is created when the old one is gone, not while it terminates"
   await reaches(ns, "Ready");
 });
 
-describe("a Deployment with a rolling update becomes Recreate, and its pod stays", () => {
+describe("metadata-recreate: a Deployment with a rolling update becomes Recreate, and its pod stays", () => {
   const settings = { images: OPERATOR_DEFAULTS.images, metadataConfigFormat: "xml" } as const;
   const ROLLING = { type: "RollingUpdate", rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } };
 
@@ -125,7 +125,7 @@ describe("a Deployment with a rolling update becomes Recreate, and its pod stays
     ["applied by an earlier version", applied, undefined],
     ["posted by an earlier version", posted("firebolt-operator"), undefined],
     ["written by another operator", posted("manager"), undefined],
-    ["applied by an earlier version, and edited by hand", applied, { maxSurge: 1, maxUnavailable: 0 }],
+    ["applied by an earlier version, and edited manually", applied, { maxSurge: 1, maxUnavailable: 0 }],
   ] as const)("%s", async (_, write, rollingUpdate) => {
     const ns = await cluster.namespace();
     await ns.createInstance({ id: "01ARZ3NDEKTSV4RRFFQ69G5FAV" });

@@ -1,4 +1,5 @@
-// Instances that are there, on a real control plane: what a change rolls, what comes back after somebody's hand, and what is refused for good.
+// Existing instances on a real control plane: what a change rolls, what is restored after edits by other clients, and
+// what is rejected permanently.
 import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../harness/control-plane/requests.ts";
@@ -14,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness?.[Symbol.asyncDispose]());
 
-/** An admission policy against disruption budgets in one namespace; answers the way to lift it. */
+/** An admission policy against disruption budgets in one namespace; returns a function that removes it. */
 async function refuseBudgets({ api }: InstanceCluster, namespace: string): Promise<() => Promise<void>> {
   const root = "/apis/admissionregistration.k8s.io/v1";
   const head = (kind: string) => ({
@@ -52,7 +53,7 @@ async function refuseBudgets({ api }: InstanceCluster, namespace: string): Promi
   };
 }
 
-/** A status can be read before its writer has heard so: whoever counts requests waits for the end of the pass. */
+/** A status can be read before its writer has the response: to count requests, wait for the end of the pass. */
 const passEnded = (ns: TestNamespace, phase: string) =>
   eventually(() =>
     harness.operator.passes.some(({ instance, status }) => instance.namespace === ns.name && status?.phase === phase),
@@ -105,7 +106,7 @@ describe("what rolls what", () => {
 
   test("engines-never-touch-gateway: no engine event changes the gateway", async () => {
     const ns = await harness.provisioned();
-    // Instances of the tests before may still be coming to rest, and nobody can tell whose request it is.
+    // Instances of earlier tests may still be reconciled, and requests cannot be attributed to an instance.
     await harness.atRest();
     const before = await versionsOf(ns, GATEWAY);
     const sent = await harness.requestsDuring(async () => {
@@ -156,7 +157,7 @@ describe("instance-objects-edited: drift", () => {
         template: { metadata: { annotations: { "kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z" } } },
       },
     });
-    // While pods roll they are looked at, and what they say is written about.
+    // While pods roll they are observed, and their state is written to the status.
     await eventually(async () => {
       const deployment = await ns.get("Deployment", "lakeside-gateway");
       expect(deployment).toMatchObject({
@@ -196,7 +197,7 @@ describe("instance-objects-edited: drift", () => {
 });
 
 describe("failed-has-a-way-out: Failed", () => {
-  test("a refused field is shown, and a spec edit leaves it", async () => {
+  test("a rejected field is reported, and a spec edit starts a new attempt", async () => {
     const ns = await harness.provisioned();
     await ns.patch("FireboltInstance", "lakeside", { spec: { gateway: { replicas: -1 } } });
     const failed = await reaches(ns, "Failed");
@@ -207,7 +208,7 @@ describe("failed-has-a-way-out: Failed", () => {
     await reaches(ns, "Ready");
   });
 
-  test("the annotation leaves it when the cause was outside the spec and is gone", async () => {
+  test("the annotation ends Failed after a cause outside the spec is resolved", async () => {
     const ns = await harness.cluster.namespace();
     const lift = await refuseBudgets(harness.cluster, ns.name);
     await ns.createInstance();

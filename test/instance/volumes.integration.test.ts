@@ -54,7 +54,7 @@ const PROBE = {
   ],
 };
 
-/** A volume that somebody made by hand: no class can expand it. */
+/** A manually created volume: no class can expand it. */
 async function provide(ns: TestNamespace, storage: string): Promise<void> {
   const claimRef = { namespace: ns.name, name: CLAIM };
   const spec = { capacity: { storage }, accessModes: ["ReadWriteOnce"], claimRef, hostPath: { path: "/tmp/none" } };
@@ -70,7 +70,7 @@ async function bound(ns: TestNamespace, storage: string): Promise<void> {
   );
 }
 
-test("a size that the class cannot provide is told; Ready stays, and the size that the claim has is accepted again", async () => {
+test("a size that the class cannot provide is reported; Ready stays True, and the size that the claim has is accepted again", async () => {
   const ns = await harness.provisioned(withDatabase({ storage: { size: "1Gi" } }));
   await bound(ns, "1Gi");
   await setStorage(ns, { size: "2Gi" });
@@ -113,7 +113,7 @@ test("a class that does not exist is named, and a corrected one takes one deleti
   await reaches(ns, "Ready");
 });
 
-test("a size that the API server rounds is provided, and nothing is refused", async () => {
+test("a size that the API server rounds is provided, and nothing is rejected", async () => {
   const ns = await harness.provisioned(withDatabase({ storage: { size: "1.0001Gi" } }));
   await bound(ns, "3Gi");
   expect(await claimAt(ns, "spec", "resources", "requests", "storage")).toBe("1073849198183m");
@@ -122,7 +122,7 @@ test("a size that the API server rounds is provided, and nothing is refused", as
   await eventually(async () => expect(await messageOf(ns)).toBe("Deployment lakeside-metadata has a ready replica"));
 });
 
-test("an admission policy that sets the class of claim templates: the StatefulSet stays, and another wish makes it anew once", async () => {
+test("an admission policy that sets the class of claim templates: the StatefulSet stays, and another class in the spec recreates it once", async () => {
   const ns = await harness.cluster.namespace();
   const path = "/spec/volumeClaimTemplates/0/spec/storageClassName";
   await using _policy = await startMutatingPolicy(harness.cluster, ns.name, [{ op: "add", path, value: "policy" }]);
@@ -166,7 +166,7 @@ test("a claim without labels that was there before the instance is the catalogue
   });
 });
 
-test("a volume that outlived its claim is taken back by a claim of its own, as the page says", async () => {
+test("a retained volume is reattached by a new claim, as documented", async () => {
   const ns = await harness.provisioned();
   await bound(ns, "10Gi");
   const first = await claimAt(ns, "metadata", "uid");

@@ -19,7 +19,7 @@ beforeAll(async () => {
   namespace = await createNamespace("metrics");
   for (const name of ["operator", "prometheus", "nobody"])
     await admin.create(ServiceAccount, { metadata: { namespace, name } });
-  // What the chart grants to the operator, and to whoever scrapes it.
+  // What the chart grants to the operator, and to its scrapers.
   const reviews = ["authentication.k8s.io/tokenreviews", "authorization.k8s.io/subjectaccessreviews"];
   await grant(
     "operator",
@@ -53,7 +53,7 @@ async function tokenOf(account: string): Promise<string> {
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
   const answer = await admin.request({ method: "POST", path, body: { spec: { expirationSeconds: 600 } } });
   const status = isFields(answer) ? answer["status"] : undefined;
-  if (!isFields(status) || typeof status["token"] !== "string") throw new Error("no token in the answer");
+  if (!isFields(status) || typeof status["token"] !== "string") throw new Error("no token in the response");
   return status["token"];
 }
 
@@ -63,7 +63,7 @@ async function clientOf(account: string, onRequest: (info: RequestInfo) => void 
   return createKubeClient({ config: { ...config, authentication }, onRequest });
 }
 
-/** The API server's authorizer learns of a new role a moment later. */
+/** The API server's authorizer observes a new role a moment later. */
 async function untilMayReview(account: string): Promise<void> {
   const client = await clientOf(account);
   const review = (group: string, kind: string, spec: object) => {
@@ -81,7 +81,7 @@ async function untilMayReview(account: string): Promise<void> {
   }
 }
 
-/** Of the scraper's role, too. A server remembers a refusal for half a minute. */
+/** Of the scraper's role, too. A server caches a denial for half a minute. */
 async function untilMayScrape(account: string): Promise<void> {
   const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
   const nonResourceAttributes = { path: "/metrics", verb: "get" };
@@ -158,7 +158,7 @@ test("many scrapes cost two reviews", async () => {
   expect(server.asked.map(({ method, code }) => `${method} ${code}`)).toEqual(["POST 201", "POST 201"]);
 });
 
-test("a server that may not ask answers 500 and says why", async () => {
+test("without permission for token reviews the server responds 500 with the cause", async () => {
   await using server = await startAs("nobody");
   expect(await scrape(server.url, { token: await tokenOf("prometheus") })).toMatchObject({
     status: 500,
@@ -167,7 +167,7 @@ test("a server that may not ask answers 500 and says why", async () => {
   expect(server.log.join("\n")).toMatch(/token review failed: .*403 Forbidden.*tokenreviews/s);
 });
 
-test("a token that was good is refused once its account is gone", async () => {
+test("a valid token is rejected once its account is deleted", async () => {
   await admin.create(ServiceAccount, { metadata: { namespace, name: "leaving" } });
   const token = await tokenOf("leaving");
   const statusAtNewServer = async () => {

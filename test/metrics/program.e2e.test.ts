@@ -51,7 +51,7 @@ async function start(...flags: readonly string[]): Promise<{ operator: OperatorP
 
 const LEASE = ["--leader-elect", "--leader-election-namespace=default"];
 
-test("leader and standby ask for a token; only the leader knows objects, and they go with the object", async () => {
+test("leader and standby require a token; only the leader has series of objects, and they are deleted with the object", async () => {
   const [first, second] = [await start(...LEASE), await start(...LEASE)];
   await using _first = first.operator;
   await using _second = second.operator;
@@ -93,7 +93,7 @@ function shownBy(port: number): Promise<string> {
   });
 }
 
-test("a pair that is replaced on disk is shown within 30 s, and no connection is refused meanwhile", async () => {
+test("a pair that is replaced on disk is served within 30 s, and no connection is refused meanwhile", async () => {
   const folder = await mkdtemp(join(tmpdir(), "metrics-pair-"));
   const write = async (commonName: string) => {
     const pair = createRoot({ commonName, fromMs: Date.now() - 60_000, toMs: Date.now() + 3_600_000 });

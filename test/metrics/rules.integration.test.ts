@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltInstance } from "../../src/api/firebolt-instance/instance.ts";
-import { type EngineControlPlane, startEngineControlPlane } from "../engine/support/engine-control-plane.ts";
+import { type EngineControlPlane, openEngineControlPlane } from "../engine/support/engine-control-plane.ts";
 import { type EngineHarness, image, openEngineHarness } from "../engine/support/engine-harness.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { instance } from "../harness/fixtures/manifests.ts";
@@ -14,6 +14,7 @@ import { QUIET_TIMES, SCENARIOS, type Scenario } from "./support/alert-scenarios
 import {
   agentPage,
   apiServerPage,
+  discoveringEnvoyPage,
   envoyAndEnginePages,
   healthyPage,
   neverOnThatPage,
@@ -25,7 +26,7 @@ import { parsePage, type Series } from "./support/scrape.ts";
 const GROUPS = readAlertGroups();
 const RULES: readonly AlertRule[] = GROUPS.flatMap(({ rules }) => rules);
 const DASHBOARDS = readDashboards();
-/** promtool would compare annotations word by word; what they are made of is looked at below. */
+/** promtool would compare annotations literally; their templates are checked below. */
 const BARE = GROUPS.map(({ name, rules }) => ({ name, rules: rules.map(({ annotations: _, ...rule }) => rule) }));
 const DOCS = join(import.meta.dirname, "../../docs");
 
@@ -33,11 +34,11 @@ describe("alerts", () => {
   test("every alert of the contract is there, and each has a scenario", () => {
     const described = new Set(SCENARIOS.map(({ alert }) => alert));
     expect(RULES.map(({ alert }) => alert).sort()).toEqual([...described].sort());
-    expect(RULES).toHaveLength(32);
+    expect(RULES).toHaveLength(34);
   });
 
   test("promtool accepts them, annotations and all", async () => {
-    expect(await checkRules(GROUPS)).toContain("SUCCESS: 32 rules found");
+    expect(await checkRules(GROUPS)).toContain("SUCCESS: 34 rules found");
   });
 
   test("each fires when it must, not earlier, and keeps quiet otherwise", async () => {
@@ -45,7 +46,7 @@ describe("alerts", () => {
   });
 
   test.each(SCENARIOS)(
-    "$alert: what it says can be filled in, tells what to do first and where to read on",
+    "$alert: its annotations can be rendered, and name the first step and the documentation",
     (scenario) => {
       const rule = RULES.find(({ alert }) => alert === scenario.alert);
       const { summary = "", description = "", runbook_url = "" } = rule?.annotations ?? {};
@@ -84,7 +85,7 @@ function testsOf({ alert, severity, fires, quietAt, firesAt, labels, quiet }: Sc
 }
 
 describe("dashboards", () => {
-  test("each has a name of its own, asks for its data source, and no two panels share an id", () => {
+  test("each has a unique name, selects its data source, and no two panels share an id", () => {
     expect(DASHBOARDS.map(({ title }) => title)).toEqual([
       "Firebolt / Engine",
       "Firebolt / Fleet",
@@ -152,8 +153,8 @@ describe("against what is really exposed", () => {
 
   beforeAll(async () => {
     // First: simulated pods and stand-in engines use the same port.
-    const others = [await neverOnThatPage(), await envoyAndEnginePages(), agentPage()];
-    cluster = await startEngineControlPlane();
+    const others = [await neverOnThatPage(), await envoyAndEnginePages(), await discoveringEnvoyPage(), agentPage()];
+    cluster = await openEngineControlPlane();
     harness = await openEngineHarness(cluster, "rules");
     const { namespace, client } = harness;
     operator = await startMetricsOperator({ kubeconfig: cluster.kubeconfig, namespace });
@@ -168,7 +169,7 @@ describe("against what is really exposed", () => {
       const ready = await operator.series({ type: "Ready" });
       expect(ready.filter(({ name, value }) => name.endsWith("status_condition") && value === "1")).toHaveLength(3);
     });
-    // Node tells of a garbage collection when there has been one: make some garbage until it does.
+    // Node reports garbage collections only after the first one: allocate until it does.
     ownPage = await eventually(async () => {
       const garbage = Array.from({ length: 1_000_000 }, (_, i) => ({ i }));
       const page = await operator.page();
@@ -183,7 +184,7 @@ describe("against what is really exposed", () => {
     await cluster[Symbol.asyncDispose]();
   });
 
-  test("every series that an alert or a panel asks for exists, with the values it asks for", () => {
+  test("every series that an alert or a panel selects exists, with the selected label values", () => {
     const asked = [
       ...RULES.map(({ alert, expr }) => ({ where: alert, expression: expr })),
       ...dashboardExpressions(),

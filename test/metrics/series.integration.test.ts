@@ -8,7 +8,7 @@ import type { V1ConfigMap } from "../../src/api/generated/kubernetes.ts";
 import { API_VERSION } from "../../src/api/group.ts";
 import { LABEL } from "../../src/api/labels.ts";
 import { configMaps } from "../../src/engine/cluster/kinds.ts";
-import { type EngineControlPlane, startEngineControlPlane } from "../engine/support/engine-control-plane.ts";
+import { type EngineControlPlane, openEngineControlPlane } from "../engine/support/engine-control-plane.ts";
 import { image, openEngineHarness } from "../engine/support/engine-harness.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { engine, instance } from "../harness/fixtures/manifests.ts";
@@ -80,7 +80,7 @@ const CONTRACT: Readonly<Record<string, readonly string[]>> = {
 
 let cluster: EngineControlPlane;
 beforeAll(async () => {
-  cluster = await startEngineControlPlane();
+  cluster = await openEngineControlPlane();
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 
@@ -97,7 +97,7 @@ function shows(operator: MetricsOperator, name: string, labels: Readonly<Record<
   );
 }
 
-/** What a generation long gone might have left behind. */
+/** An orphaned object of an old generation. */
 function leftoverOf({ metadata }: FireboltEngine): V1ConfigMap {
   const { namespace = "", name = "", uid = "" } = metadata ?? {};
   return {
@@ -142,10 +142,10 @@ test("the page follows engines, instances and classes from the first object to t
   await shows(operator, "firebolt_engine_rollout_duration_seconds_count", { name: "e", outcome: "completed" }, "2");
   await shows(operator, "firebolt_engine_draining_generation", { name: "e" }, "-1");
 
-  // A generation that never gets its pods and is given up.
+  // A generation that never gets its pods and is abandoned.
   const held = { template: { spec: { ...image("3").template.spec, nodeSelector: harness.hold } } };
   await harness.edit("e", held);
-  // Not its number alone: without a StatefulSet there is nothing to give up, and the next spec takes the number.
+  // Not its number alone: without a StatefulSet there is nothing to abandon, and the next spec uses the number.
   await eventually(() => harness.statefulSet("e", 2) !== undefined);
   await harness.edit("e", { template: { spec: { ...image("4").template.spec, nodeSelector: null } } });
   await harness.settled("e", 3, 60_000);

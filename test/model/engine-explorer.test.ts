@@ -1,6 +1,6 @@
 // Every state that one or two disturbances can lead an engine to, from several starting points, with the operator's
 // real pass: each is safe (docs/design/engine.md#invariants) and from each a fair run comes to rest. `npm run explore`
-// goes deeper.
+// searches deeper.
 import { expect, test } from "vitest";
 import type { EngineStep } from "../design/step-names.ts";
 import { explore } from "./engine/explorer.ts";

@@ -1,7 +1,6 @@
 // Whatever changes what a pass decides by enqueues the engine: for every step of the model that gives a quiet engine
 // something to do, a cache event of that step maps to the engine, or, where no cache can show the step, the last pass
-// asked to look again soon enough. And whatever a pass leaves to be done, it or an event of its own writes brings the
-// next one.
+// requeued the engine soon enough. If a pass leaves work, it requeues the engine or its own writes enqueue it.
 import { isDeepStrictEqual } from "node:util";
 import type { NextCheck } from "@firebolt-operator/kube/controller";
 import { expect, test } from "vitest";

@@ -1,11 +1,11 @@
-// Mutants of what a rollout promises to clients and to other people's objects: settle time, taking back, confirmed
-// views, creation without adoption, damping, triggers. Where a unit test and the explorer must both notice, the mutant
-// stands here twice.
+// Mutants of the guarantees of a rollout for clients and for objects of other owners: settle time, switching back,
+// confirmed views, creation without adoption, damping, triggers. A mutant that both a unit test and the explorer must
+// kill is listed twice.
 import { explored, type Mutant, unit } from "./mutant.ts";
 
 type Change = Omit<Mutant, "killedBy">;
 
-/** One change, and every test that must notice it. */
+/** One change, and every test that must kill it. */
 const noticed = (change: Change, ...tests: readonly Mutant["killedBy"][]): readonly Mutant[] =>
   tests.map((killedBy) => ({ ...change, killedBy }));
 
@@ -46,8 +46,8 @@ const DRAINED: readonly Mutant[] = [
     {
       name: "the drain trusts the cached list of pods",
       file: "src/engine/pass/observe-drain.ts",
-      find: "const pods = isSure ? cached : await world.listPods(identity, generation);",
-      replace: "const pods = isSure || cached.length >= 0 ? cached : await world.listPods(identity, generation);",
+      find: "const pods = isSure ? cached : await cluster.listPods(identity, generation);",
+      replace: "const pods = isSure || cached.length >= 0 ? cached : await cluster.listPods(identity, generation);",
     },
     explored("drain", "drained-before-deleted"),
     unit(DRAIN, "a pod that is Pending in the cache", "list Pod e"),
@@ -124,13 +124,13 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "a pod that does not respond counts as idle",
-      file: "src/engine/probe/judge-scrape.ts",
-      find: 'return { queries: { type: "failing", cause: causeOf(error) }, responded: hasResponded(error) };',
-      replace: 'return { queries: { type: "idle" }, responded: hasResponded(error) };',
+      file: "src/engine/probe/scrape-outcome.ts",
+      find: "return { queries, responded: hasResponded(error) };",
+      replace: 'return { queries: queries && { type: "idle" }, responded: hasResponded(error) };',
     },
     explored("rollout", "drained-before-deleted"),
     unit(
-      "src/engine/probe/judge-scrape.test.ts",
+      "src/engine/probe/scrape-outcome.test.ts",
       "drain-with-silent-pod: a pod that does not respond",
       "AssertionError",
     ),
@@ -138,13 +138,13 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "a missing gauge counts as zero",
-      file: "src/engine/probe/judge-scrape.ts",
+      file: "src/engine/probe/scrape-outcome.ts",
       find: 'if (metrics.type === "missing")\n    return',
       replace:
         'if (metrics.type === "missing") return { type: "idle" };\n  if (metrics.type === "missing")\n    return',
     },
     explored("rollout", "drained-before-deleted"),
-    unit("src/engine/probe/judge-scrape.test.ts", "drain-with-silent-pod: a gauge that is missing", "AssertionError"),
+    unit("src/engine/probe/scrape-outcome.test.ts", "drain-with-silent-pod: a gauge that is missing", "AssertionError"),
   ),
 ].flat();
 
@@ -209,7 +209,7 @@ const CONFIRMED: readonly Mutant[] = [
     {
       name: "the switch is made by a status that another process stored",
       file: "src/engine/pass/apply.ts",
-      find: "(isForward && world.wroteLast(snapshot.engine))",
+      find: "(isForward && cluster.wroteLast(snapshot.engine))",
       replace: "isForward",
     },
     explored("newLeader", "routed-to-active-or-current"),
@@ -219,7 +219,7 @@ const CONFIRMED: readonly Mutant[] = [
     {
       name: "a generation is deleted by a status that is no longer stored",
       file: "src/engine/pass/apply.ts",
-      find: "(world.wroteLast(snapshot.engine) ? undefined : await movedOn(snapshot, world))",
+      find: "(cluster.wroteLast(snapshot.engine) ? undefined : await movedOn(snapshot, cluster))",
       replace: "undefined",
     },
     explored("newLeader", "draining-kept-until-cleaning"),
@@ -233,13 +233,13 @@ const CONFIRMED: readonly Mutant[] = [
       replace: "engine.metadata !== undefined &&",
     },
     explored("newLeader", "wanted-never-abandoned"),
-    unit(LEADER, "a generation that the stored spec asks for is not given up", "AssertionError"),
+    unit(LEADER, "a generation that matches the stored spec is not abandoned", "AssertionError"),
   ),
   noticed(
     {
       name: "the sweep acts on the cached view",
       file: "src/engine/pass/sweep.ts",
-      find: "view = await confirmView(world, identity);",
+      find: "view = await confirmView(cluster, identity);",
       replace: "view = cached;",
     },
     explored("routing", "serving-never-deleted"),
@@ -308,8 +308,8 @@ const BUILT: readonly Mutant[] = [
     {
       name: "objects are applied where none was seen",
       file: "src/engine/pass/apply.ts",
-      find: "if (!exists) return created(kind",
-      replace: 'if (!exists && (kind !== "ConfigMap" || object.metadata === undefined)) return created(kind',
+      find: "if (!exists)\n    return created(kind",
+      replace: 'if (!exists && (kind !== "ConfigMap" || object.metadata === undefined))\n    return created(kind',
     },
     explored("strangers", "foreign-objects-untouched"),
     unit(FAULTS, "same-name-again", "AssertionError"),
@@ -352,9 +352,9 @@ const BUILT: readonly Mutant[] = [
     {
       name: "a status that could not be written is written again",
       file: "src/engine/pass/pass.ts",
-      find: "await applyStatus(last.decision, last.snapshot, world);\n",
+      find: "await applyStatus(last.decision, last.snapshot, cluster);\n",
       replace:
-        'await (last.decision.type === "hold" ? orShowFailure(io, engine, last.decision.status.conditions, () => applyStatus(last.decision, last.snapshot, world)) : applyStatus(last.decision, last.snapshot, world));\n',
+        'await (last.decision.type === "hold" ? orShowFailure(io, engine, { status: last.decision.status, isNew: true }, () => applyStatus(last.decision, last.snapshot, cluster)) : applyStatus(last.decision, last.snapshot, cluster));\n',
     },
     explored("crashes", "one-status-write"),
     unit(FAULTS, "a status that could not be written is not followed by another", "AssertionError"),

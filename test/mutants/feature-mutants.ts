@@ -200,8 +200,8 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   {
     name: "a class is released on the word of the cache",
     file: "src/engineclass/pass.ts",
-    find: "deleting ? await world.countEnginesDirectly(key) : world.countEngines(key)",
-    replace: "world.countEngines(key)",
+    find: "deleting ? await cluster.countEnginesDirectly(key) : cluster.countEngines(key)",
+    replace: "cluster.countEngines(key)",
     killedBy: unit(
       CLASS,
       "bound-class-never-released: the cache may show zero; only the API server's count releases",

@@ -1,6 +1,6 @@
-// The pinned mutants: small, plausible mistakes in the engine's reconciler, each with the test that must notice and
-// what it must say. A mutant that survives means that a guard is not tested; a string that is no longer found means
-// that the list needs care.
+// The pinned mutants: small, plausible mistakes in the engine's reconciler, each with the test that must fail and its
+// message. A mutant that survives means that a guard is not tested; a string that is no longer found means that the
+// list is out of date.
 import { ENGINE_MUTANTS } from "./engine-mutants.ts";
 import { explored, guarded, type Mutant } from "./mutant.ts";
 
@@ -176,9 +176,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "deletion trusts the cache about StatefulSets",
     file: "src/engine/pass/deletion.ts",
-    find: "found.push(...(CHILDREN[kind].listedOnDeletion ? await world.listChildren(kind, identity) : seen));",
+    find: "found.push(...(CHILDREN[kind].listedOnDeletion ? await cluster.listChildren(kind, identity) : seen));",
     replace:
-      "if (CHILDREN[kind].listedOnDeletion) await world.listChildren(kind, identity);\n      found.push(...seen);",
+      "if (CHILDREN[kind].listedOnDeletion) await cluster.listChildren(kind, identity);\n      found.push(...seen);",
     killedBy: explored("deletion", "finalizer-goes-last"),
   },
   {

@@ -1,5 +1,5 @@
-// The bundled program with every controller on a real control plane with simulated nodes: the examples reach Ready, a change of image
-// rolls, and everything goes away again.
+// The bundled program with every controller on a real control plane with simulated nodes: the examples reach Ready, a
+// change of image rolls, and everything is deleted again.
 
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ const condition = (object: unknown, type: string): unknown => {
 
 beforeAll(async () => {
   requirePodNetwork();
-  // Every simulated pod's address is local here: one server answers the drain checks of all of them.
+  // Every simulated pod's address is local here: one server responds to the drain checks of all of them.
   metrics = createServer((_, response) => response.end(IDLE));
   await new Promise<void>((resolve, reject) => metrics.once("error", reject).listen(9090, "0.0.0.0", resolve));
   const components = ["kube-controller-manager", "kube-scheduler", "kwok"] as const;

@@ -73,7 +73,7 @@ describe("manager", () => {
     { args: ["--nope"], want: /unknown flag --nope/ },
     { args: ["manager", "--kube-api-qps=many"], want: /--kube-api-qps=many: must be a number/ },
     { args: ["dance"], want: /unknown subcommand "dance"/ },
-  ])("a bad command line ends with 2 and says why: $args", async ({ args, want }) => {
+  ])("a bad command line exits with 2 and prints the cause: $args", async ({ args, want }) => {
     await using operator = startOperator(args);
     expect(await operator.exit).toBe(2);
     expect(operator.stderr()).toMatch(want);

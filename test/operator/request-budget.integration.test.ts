@@ -41,9 +41,9 @@ test.each(PHASES.map((phase) => ({ phase, most: BUDGET[phase].requests })))(
   },
 );
 
-test("at rest nothing is asked at all, but for the lease", () => {
+test("at rest no request is sent except for the lease", () => {
   const { work, serving, lease } = phases.idle.requests;
   expect({ work, serving }).toEqual({ work: {}, serving: {} });
-  // The lease shows that somebody was there to ask.
+  // The lease shows that an operator was running.
   expect(total(lease)).toBeGreaterThan(0);
 });

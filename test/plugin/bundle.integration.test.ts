@@ -1,5 +1,5 @@
-// The support bundle of a real cluster whose logs, objects and events are full of credentials, as programs and people write them: none
-// of them is in the archive, and what helps somebody else still is.
+// The support bundle of a real cluster whose logs, objects and events are full of credentials, as programs and people
+// write them: none of them is in the archive, and what helps support still is.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -182,13 +182,13 @@ test("a bundle is not written over a file that is there, nor into a folder that 
   expect(await harness.cluster.plugin(["support-bundle", "--no-logs", "--file", file])).toEqual({
     code: 1,
     stdout: "",
-    stderr: `error: the support bundle was not written to ${file}: there is such a file already: remove it, or name another with --file\n`,
+    stderr: `error: the support bundle was not written to ${file}: the file already exists: remove it, or choose another one with --file\n`,
   });
   expect(readFileSync(file, "utf8")).toBe("mine");
   expect(await harness.cluster.plugin(["support-bundle", "--no-logs", "--file", "/nowhere/x.tar.gz"])).toEqual({
     code: 1,
     stdout: "",
     stderr:
-      "error: the support bundle was not written to /nowhere/x.tar.gz: there is no such folder: make it, or name another file with --file\n",
+      "error: the support bundle was not written to /nowhere/x.tar.gz: the folder does not exist: create it, or choose another file with --file\n",
   });
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => harness?.[Symbol.asyncDispose]());
 
 describe("create", () => {
-  test("creates, waits and says so; a second time nothing changes", async () => {
+  test("creates, waits and reports it; a second call changes nothing", async () => {
     const args = ["engine", "create", "adhoc", "--instance", "lakeside", "--bucket", "tables", "--timeout", "240s"];
     expect(await harness.cluster.plugin(args)).toEqual({
       code: 0,
@@ -36,7 +36,7 @@ describe("create", () => {
     );
   });
 
-  test("without a bucket it warns and goes on; 0 replicas are not waited for", async () => {
+  test("without a bucket it warns and continues; it does not wait for 0 replicas", async () => {
     const result = await harness.cluster.plugin([
       "engine",
       "create",
@@ -71,14 +71,14 @@ describe("create", () => {
       ["--instance", "lakeside", "--type", "accel-larg"],
       /^error: FireboltEngineClass "accel-larg" not found .*did you mean "accel-large"\?/,
     ],
-  ])("a mistyped %s is refused before anything is created", async (_, flags, message) => {
+  ])("a mistyped %s is rejected before anything is created", async (_, flags, message) => {
     const result = await harness.cluster.plugin(["engine", "create", "typo", "--bucket", "b", ...flags]);
     expect(result).toEqual({ code: 3, stdout: "", stderr: expect.stringMatching(message) });
     expect(await harness.cluster.client.find(FireboltEngine, { namespace: NAMESPACE, name: "typo" })).toBeUndefined();
   });
 });
 
-test("create never changes an engine that exists, unless told to", async () => {
+test("create never changes an existing engine without --overwrite", async () => {
   const autoStop = { enabled: false, activeReplicas: 1 };
   await harness.cluster.client.create<KubeObject>(
     FireboltEngine,
@@ -113,7 +113,7 @@ test("create never changes an engine that exists, unless told to", async () => {
 });
 
 describe("changes", () => {
-  test("scale, stop, start and restart do what they say and wait for it", async () => {
+  test("scale, stop, start and restart take effect and wait for it", async () => {
     expect((await harness.cluster.plugin(["engine", "scale", "adhoc", "--replicas", "2", "--wait"])).stdout).toBe(
       "fireboltengine/adhoc scaled from 1 to 2 replicas\nfireboltengine/adhoc generation 1 serves with 2 of 2 pods ready\n",
     );
@@ -140,7 +140,7 @@ describe("changes", () => {
     );
   });
 
-  test("wake is refused where nobody would act on it", async () => {
+  test("wake is rejected where it would have no effect", async () => {
     const { adminKubeconfig } = harness.cluster.controlPlane;
     const reach = `--kubeconfig=${adminKubeconfig}`;
     expect(await harness.cluster.plugin(["wake", "adhoc", reach])).toEqual({
@@ -183,7 +183,7 @@ describe("an engine that auto-stop looks after", () => {
 
   test("stop --wait ends with 5 when the engine was started again in the meantime", async () => {
     expect((await harness.cluster.plugin(["start", "sleeper", "--wait", "--timeout", "240s"])).code).toBe(0);
-    // A query that runs keeps the stop from being done before somebody starts the engine again.
+    // A running query keeps the stop from completing before the engine is started again.
     const { items } = await harness.cluster.client.list(pods, {
       namespace: NAMESPACE,
       labelSelector: "firebolt.io/engine=sleeper",
@@ -206,7 +206,7 @@ describe("an engine that auto-stop looks after", () => {
     await harness.cluster.plugin(["engine", "delete", "sleeper"]);
   });
 
-  test("an engine is stopped by somebody who may not read its class", async () => {
+  test("a user without permission to read the class can stop an engine", async () => {
     const kubeconfig = await addPluginUser(harness.cluster.controlPlane, "stopper", [
       { apiGroups: ["compute.firebolt.io"], resources: ["fireboltengines"], verbs: ["get", "list", "watch", "patch"] },
       { apiGroups: ["", "apps"], resources: ["pods", "services", "statefulsets"], verbs: ["get", "list", "watch"] },
@@ -230,13 +230,14 @@ describe("an engine that auto-stop looks after", () => {
     expect(await asStopper("wake")).toEqual({
       code: 0,
       stdout: "fireboltengine/classy wake requested\n",
-      stderr: "warning: you may not read class quiet: if auto-stop is disabled there, the request has no effect\n",
+      stderr:
+        "warning: you have no permission to read class quiet: if auto-stop is disabled there, the request has no effect\n",
     });
     await harness.cluster.plugin(["engine", "delete", "classy"]);
   });
 });
 
-test("delete waits until the engine is gone", async () => {
+test("delete waits until the engine is deleted", async () => {
   expect((await harness.cluster.plugin(["engine", "delete", "parked"])).stdout).toBe(
     'fireboltengine.compute.firebolt.io "parked" deleted\n',
   );

@@ -1,5 +1,5 @@
-// The plugin as a process against a real control plane with the operator at work: every command that looks at something, its output and
-// its exit code, and what it says of what is not there, not clear or not allowed.
+// The plugin as a process against a real control plane with the operator at work: every read-only command, its output
+// and exit code, and its message for what does not exist, is ambiguous or is not allowed.
 import { execFileSync } from "node:child_process";
 import type { KubeObject } from "@firebolt-operator/kube";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -135,7 +135,7 @@ describe("what is not there, not clear or not allowed", () => {
       );
   });
 
-  test("several instances: it says how to choose", async () => {
+  test("several instances: the message explains how to choose", async () => {
     const second = {
       ...exampleOf("instance-minimal.yaml", "FireboltInstance"),
       metadata: { name: "zweite", namespace: NAMESPACE },
@@ -155,7 +155,7 @@ describe("what is not there, not clear or not allowed", () => {
     );
   });
 
-  test("somebody without rights is told so, and an unreachable server is named", async () => {
+  test("missing permissions and an unreachable server are reported by name", async () => {
     const kubeconfig = await harness.cluster.controlPlane.userKubeconfig("nobody");
     expect(await runPlugin(["engine", "list", `--kubeconfig=${kubeconfig}`])).toMatchObject({
       code: 1,

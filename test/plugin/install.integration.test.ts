@@ -60,14 +60,14 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-test("before it is installed, commands say so", async () => {
+test("before it is installed, commands report that", async () => {
   expect(await plugin("engine", "list")).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("the cluster has no resource type fireboltengines.compute.firebolt.io"),
   });
   expect(await plugin("install")).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("say where the charts are"),
+    stderr: expect.stringContaining("the location of the charts is missing"),
   });
 });
 
@@ -85,7 +85,7 @@ test("install prints the helm commands, or runs them", async () => {
   expect(await definitions()).toEqual([]);
   expect(await plugin(...args, "-n", "team-a")).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/^error: install takes no -n: .*--operator-namespace/),
+    stderr: expect.stringMatching(/^error: install does not take -n: .*--operator-namespace/),
   });
   expect(helm.calls()).toEqual([]);
   const result = await plugin(...args);
@@ -123,7 +123,7 @@ async function engineOfOthers(): Promise<void> {
   }
 }
 
-test("quickstart ends with an engine that serves and the way to ask it; uninstall refuses, then removes all of it", async () => {
+test("quickstart ends with an engine that serves and a query command; uninstall fails, then removes everything", async () => {
   await using operator = startOperator([
     `--kubeconfig=${cluster.adminKubeconfig}`,
     "--health-probe-bind-address=0",
@@ -137,7 +137,7 @@ test("quickstart ends with an engine that serves and the way to ask it; uninstal
   const started = await plugin("quickstart", "--skip-install", "--bucket", "tables", "-n", "demo");
   expect(started.code, `${started.stderr}${operator.stderr()}`).toBe(0);
   expect(started.stdout).toBe(
-    `✓ namespace demo\n✓ instance quickstart is Ready\n✓ engine my-engine serves\n\nAsk it something:\n  kubectl firebolt engine query my-engine 'SELECT 42' -n demo --kubeconfig=${cluster.adminKubeconfig}\n`,
+    `✓ namespace demo\n✓ instance quickstart is Ready\n✓ engine my-engine serves\n\nRun a query:\n  kubectl firebolt engine query my-engine 'SELECT 42' -n demo --kubeconfig=${cluster.adminKubeconfig}\n`,
   );
   expect((await plugin("engine", "list", "-n", "demo")).stdout).toContain("my-engine   quickstart   stable   true");
 
@@ -154,7 +154,7 @@ test("quickstart ends with an engine that serves and the way to ask it; uninstal
       "  FireboltInstance in demo: quickstart",
       "  operator (Helm release firebolt-operator/firebolt-operator)",
       "  custom resource definitions of the whole cluster",
-      "With an instance go its catalogue, when it is the built-in PostgreSQL, and its credentials.",
+      "Deleting an instance also deletes its credentials and, with the built-in PostgreSQL, its catalogue.",
       "✓ delete 1 FireboltEngine in demo",
       "✓ delete 1 FireboltInstance in demo",
       "✓ remove the operator",
@@ -194,7 +194,7 @@ test("the printed scripts install, start and remove the same, with the same call
   const engine = await get("/apis/compute.firebolt.io/v1alpha1/namespaces/second/fireboltengines/my-engine");
   expect(valueAt(engine, ["metadata", "generation"])).toBe(1);
 
-  // What would be refused is not printed either.
+  // A command that would be rejected is not printed either.
   expect(await plugin("uninstall", "--print-commands")).toMatchObject({ code: 4, stdout: "" });
   const removed = await script("uninstall", "--delete-resources", "--crds");
   expect(removed.code, removed.stderr).toBe(0);

@@ -1,4 +1,4 @@
-// Runs every command that docs/plugin.md shows, in its order, and compares what comes out with what the manual says. With
+// Runs every command that docs/plugin.md shows, in its order, and compares the output with the manual. With
 // UPDATE_DOCS=1 the manual is written instead.
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
@@ -70,7 +70,7 @@ const STEPS: Readonly<Record<string, () => Promise<void>>> = {
     await eventually(async () => {
       const { status } = await cluster.client.get(FireboltEngine, { namespace: NAMESPACE, name: "adhoc" });
       expect(status?.phase).toBe("draining");
-      // The first check of the drain has been made, and told.
+      // The first drain check has been made and reported.
       expect(JSON.stringify(status?.conditions)).toContain("still runs queries");
     });
   },
@@ -155,7 +155,7 @@ test("the manual shows what the plugin prints", async () => {
     if (part.type === "file") writeFileSync(join(folder, part.name), part.content);
     else if (part.type === "step") {
       const step = STEPS[part.name];
-      if (step === undefined) throw new Error(`the manual asks for a step that nobody knows: ${part.name}`);
+      if (step === undefined) throw new Error(`the manual contains an unknown step: ${part.name}`);
       await step();
     } else {
       const [kubectl, firebolt, ...args] = wordsOf(part.line);

@@ -1,5 +1,5 @@
-// Every command that a message, a next step or an example of the plugin tells people to run: the plugin's own are understood by its
-// parser, kubectl's by the real kubectl against a real API server. That an object of the test's name does not exist is no failure.
+// Every command in a message, a next step or an example of the plugin: the plugin's own are accepted by its parser,
+// kubectl's by the real kubectl against a real API server. "Not found" for the test's object name is not a failure.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,5 +1,6 @@
-// What `status` says above its tree: an operator that does not work, read from the Deployments and leases of a real API server, and a
-// namespace that is being deleted. And what the tree looks like on a terminal of 80 columns.
+// The notices that `status` prints above its tree: an operator that is not running, read from the Deployments and
+// leases of a real API server, and a namespace that is being deleted. And what the tree looks like on a terminal of 80
+// columns.
 import type { KubeObject } from "@firebolt-operator/kube";
 import { leaseResource } from "@firebolt-operator/kube/election";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -90,7 +91,7 @@ describe("the operator's Deployment", () => {
     );
   });
 
-  test("ready, with a leader: not a word; with a lease that nobody renews: no leader", async () => {
+  test("ready with a leader: no notice; with an expired lease: no leader", async () => {
     const patch = { type: "merge", body: { spec: { replicas: 1 } } } as const;
     await harness.cluster.client.patch(KINDS.Deployment, DEPLOYMENT, patch);
     const renewed = (ms: number) => ({
@@ -116,7 +117,7 @@ describe("the operator's Deployment", () => {
 });
 
 test("a namespace that does not exist is not found, in text and as data; who may not read namespaces sees what there is", async () => {
-  const stderr = "error: namespace nope does not exist; name another with -n: kubectl get namespaces\n";
+  const stderr = "error: namespace nope does not exist; use another one with -n: kubectl get namespaces\n";
   for (const format of ["text", "json"])
     expect(await harness.cluster.plugin(["status", "-n", "nope", "-o", format])).toEqual({
       code: 3,

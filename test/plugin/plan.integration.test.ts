@@ -1,5 +1,6 @@
-// `plan` against what really happens: every change is planned, then applied with the real kubectl, and the operator's next
-// generation (or its absence, or the refusal) must be what the plan said. And a rollout as `rollout status` and `status` show it.
+// `plan` against what really happens: every change is planned, then applied with the real kubectl, and the operator's
+// next generation (or its absence, or the rejection) must match the plan. And a rollout as `rollout status` and
+// `status` show it.
 import { execFileSync, spawnSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
@@ -231,7 +232,7 @@ describe("what rolls and what does not", () => {
   });
 });
 
-describe("what is refused or waits", () => {
+describe("what is rejected or waits", () => {
   test.each<{ name: string; spec: object; problem: RegExp; byKubectl: boolean }>([
     {
       name: "by the schema",
@@ -267,7 +268,7 @@ describe("what is refused or waits", () => {
     const applied = spawnSync(cluster.kubectl, args, { input: text([manifest]), encoding: "utf8" });
     expect(applied.status === 0, applied.stderr).toBe(!byKubectl);
     if (byKubectl) return;
-    // Stored, because nobody refuses it at the door here; then the operator says what the plan said.
+    // Stored, because no webhook rejects it here; then the operator reports what the plan showed.
     await eventually(async () => {
       const { status } = await engineOf("plain");
       expect(status?.conditions?.find(({ type }) => type === "Ready")).toMatchObject({
@@ -280,7 +281,7 @@ describe("what is refused or waits", () => {
     await cluster.rested("plain");
   });
 
-  test("bounds of the operator, when they are told", async () => {
+  test("bounds of the operator, when they are passed", async () => {
     const manifest = object("FireboltEngine", "new", {
       ...ENGINE,
       ...container({ resources: { limits: { memory: "64Gi" } } }),
@@ -384,7 +385,7 @@ describe("secrets in every kind of field", () => {
       name: "a variable that the operator owns",
       spec: () => ({ ...ENGINE, ...container({ env: [{ name: "POD_INDEX", value: secret() }], args: [secret()] }) }),
       code: 4,
-      says: /refused by the operator/,
+      says: /rejected by the operator/,
     },
   ])("$name", async ({ spec, code, says }) => {
     for (const name of ["secretive", "secretive-new"])
@@ -428,7 +429,7 @@ test("a rollout with running queries: status, rollout status and the plan meanwh
   await eventually(async () => {
     const { status } = await engineOf("plain");
     expect(status?.phase).toBe("draining");
-    // The first check of the drain has been made, and told.
+    // The first drain check has been made and reported.
     expect(JSON.stringify(status?.conditions)).toContain("still runs queries");
   });
   const shown = await cluster.plugin(["status"]);
@@ -447,7 +448,7 @@ test("a rollout with running queries: status, rollout status and the plan meanwh
   expect(json.share).toBeCloseTo(0.8);
   const { plan: meanwhile } = await plan([object("FireboltEngine", "plain", { ...ENGINE, replicas: 3 })]);
   expect(meanwhile).toMatchObject([
-    { effect: { type: "rolls", what: `generation ${old + 1} → ${old + 2}, once the present rollout is done` } },
+    { effect: { type: "rolls", what: `generation ${old + 1} → ${old + 2}, after the current rollout completes` } },
   ]);
 
   await using bar = cluster.start(["rollout", "status", "plain", "--watch"], { terminal: true });

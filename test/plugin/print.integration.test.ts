@@ -14,7 +14,7 @@ import { type RecordedProgram, recordProgram } from "./support/recorded-program.
 import { addPluginUser } from "./support/users.ts";
 
 let harness: PluginHarness;
-/** Of somebody who may read everything and write nothing. */
+/** Of a user who may read everything and write nothing. */
 let reader: string;
 let kubectl: RecordedProgram;
 const CREATE = ["engine", "create", "--instance", "lakeside", "--bucket", "tables", "--timeout", "120s"];
@@ -25,7 +25,7 @@ beforeAll(async () => {
     { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch"] },
   ]);
   kubectl = recordProgram(harness.folder, "kubectl", harness.cluster.kubectl);
-  // The class of the examples asks for nodes that are not there.
+  // The class of the examples requires nodes that do not exist.
   await harness.cluster.client.create<KubeObject>(FireboltEngineClass, {
     metadata: { name: "plain", namespace: NAMESPACE },
     ...{ spec: { template: {} } },
@@ -88,7 +88,7 @@ const CHANGES: readonly (readonly [string, Change])[] = [
   ["engine delete", { args: (name) => ["engine", "delete", name], gone: true }],
 ];
 
-/** What a command left behind, apart from what differs between two engines, and from the operator's own fields. */
+/** The result of a command, without what differs between two engines and without the operator's own fields. */
 function left({ metadata, spec }: FireboltEngine): object {
   const managers = (metadata?.managedFields ?? [])
     .filter(({ manager }) => manager !== "firebolt-operator")
@@ -103,7 +103,7 @@ describe("changes: twins, one changed by the plugin and one by its script, stay 
     for (const name of autoStop === true ? ["by-script", "by-plugin"] : []) {
       const body = { spec: { autoStop: { enabled: true, activeReplicas: 2, pollInterval: "1h" } } };
       await harness.cluster.client.patch(FireboltEngine, { namespace: NAMESPACE, name }, { type: "merge", body });
-      // Once auto-stop has looked at it, it is quiet for an hour.
+      // After auto-stop's first evaluation it is idle for an hour.
       await eventually(async () =>
         expect([undefined, "Disabled"]).not.toContain((await find(name))?.status?.autoStopReason),
       );
@@ -163,7 +163,7 @@ const names =
     for (const name of wanted)
       expect([plugin.stdout, script.stdout]).toEqual(Array(2).fill(expect.stringContaining(name)));
   };
-/** Each says in its own way where a line comes from. */
+/** Each marks the source of a line differently. */
 const sameLines: Same = (plugin, script) => {
   const lines = ({ stdout }: PluginResult) =>
     stdout
@@ -183,7 +183,7 @@ const sameClass: Same = (plugin, script) => {
 
 interface Look {
   readonly args: readonly string[];
-  /** Added for the plugin, so that its answer can be compared. */
+  /** Added for the plugin, so that its response can be compared. */
   readonly format?: readonly string[];
   readonly same: Same;
 }
@@ -204,10 +204,10 @@ const LOOKS: readonly (readonly [string, Look])[] = [
   ["class show", { args: ["class", "show", "accel-large"], format: ["-o", "yaml"], same: sameClass }],
 ];
 
-describe("looks: plugin and script say the same, and need no right to write", () => {
+describe("read-only commands: plugin and script print the same, and need no write permission", () => {
   test.each(LOOKS)("%s %#", { timeout: 300_000 }, async (_, { args, format = [], same }) => {
     const script = await print(args);
-    // What is looked at must have come to rest.
+    // The objects that are read must be at rest.
     await eventually(
       async () => {
         const plugin = await runPlugin([...args, ...format, `--kubeconfig=${reader}`, "-n", NAMESPACE]);
@@ -218,7 +218,7 @@ describe("looks: plugin and script say the same, and need no right to write", ()
   });
 });
 
-test("plan: the script asks the API server the same question, and nothing is written", async () => {
+test("plan: the script sends the API server the same dry run, and nothing is written", async () => {
   // The engine of the example is there, with two nodes instead of one.
   const args = ["plan", "-f", "examples/engine-minimal.yaml"];
   const { metadata } = await harness.engineOf("adhoc");
@@ -244,13 +244,13 @@ describe("ports: the plugin starts kubectl exactly as it is printed", () => {
   ])("%s", { timeout: 300_000 }, async (_, args) => {
     const wanted = await announced(await print(args));
     const env = { KUBECTL: kubectl.file };
-    // Forwarding is a right of its own, which somebody who may only read lacks: what matters is how it was asked for.
+    // Port forwarding needs a separate permission, which a read-only user lacks: only the request is compared.
     const refused = await runPlugin([...args, `--kubeconfig=${reader}`, "-n", NAMESPACE], { env });
     expect(refused.stderr).toContain("forbidden");
     expect(kubectl.calls()).toEqual(wanted);
   });
 
-  test("engine query: the script alone asks the engine and prints its answer", { timeout: 300_000 }, async () => {
+  test("engine query: the script queries the engine and prints its response", { timeout: 300_000 }, async () => {
     const args = ["engine", "query", "adhoc", "SELECT 'it''s' || $1", "--local-port", "18474"];
     const script = asAdministrator(await print(args));
     const [forward] = await announced(script);
@@ -263,11 +263,11 @@ describe("ports: the plugin starts kubectl exactly as it is printed", () => {
   });
 });
 
-test("a support bundle is no list of commands, and says so", async () => {
+test("a support bundle is not a list of commands, and the message says so", async () => {
   expect(await harness.cluster.plugin(["support-bundle", "--print-commands"])).toMatchObject({
     code: 2,
     stdout: "",
-    stderr: expect.stringContaining("--print-commands is not available here"),
+    stderr: expect.stringContaining("--print-commands is not available for support-bundle"),
   });
 });
 

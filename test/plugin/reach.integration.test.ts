@@ -34,7 +34,7 @@ describe("logs, queries and ports", () => {
     );
   });
 
-  test("a query goes through the gateway by a forwarded port", async () => {
+  test("a query is sent through the gateway over a forwarded port", async () => {
     expect(await harness.cluster.plugin(["engine", "query", "adhoc", "SELECT 42"])).toEqual({
       code: 0,
       stdout: "adhoc: SELECT 42\n",
@@ -52,7 +52,7 @@ describe("logs, queries and ports", () => {
     ["DRAINED", 1, "the gateway responded with 503: the engine is shutting down"],
     ["NOBODY", 1, "the gateway responded with 503: engine is not available; retry shortly"],
   ])(
-    "a statement that the engine rejects is told from an engine that is not there: %s",
+    "a statement that the engine rejects is distinguished from an engine that does not exist: %s",
     async (statement, code, why) => {
       const stderr = `error: ${why}\n`;
       expect(await harness.cluster.plugin(["engine", "query", "adhoc", statement])).toEqual({
@@ -63,7 +63,7 @@ describe("logs, queries and ports", () => {
     },
   );
 
-  test("port-forward says where, serves, and ends on Ctrl+C", async () => {
+  test("port-forward prints the address, serves, and exits on Ctrl+C", async () => {
     await using forwarding = harness.cluster.start(["instance", "port-forward"]);
     const text = await eventually(() => (forwarding.stdout().includes("Ctrl+C") ? forwarding.stdout() : false));
     const url = /^Forwarding on (http:\/\/localhost:\d+)\nCtrl\+C to stop\.\n$/.exec(text)?.[1] ?? "";
@@ -77,7 +77,7 @@ describe("logs, queries and ports", () => {
     expect(await forwarding.exit).toMatchObject({ code: 130, stderr: "" });
   });
 
-  test("without kubectl it says what is missing", async () => {
+  test("without kubectl it reports what is missing", async () => {
     const result = await harness.cluster.plugin(["engine", "port-forward", "adhoc"], {
       env: { KUBECTL: "/nowhere/kubectl" },
     });

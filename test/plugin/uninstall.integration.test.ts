@@ -1,5 +1,5 @@
-// `uninstall` on a cluster with two operators: one for everybody, and a private one of one namespace, both installed by Helm. What the
-// command touches, what it leaves alone, when it asks, and how it ends.
+// `uninstall` on a cluster with two operators: one for the whole cluster, and a private one for one namespace, both
+// installed by Helm. What the command deletes, what it keeps, when it asks for confirmation, and its exit codes.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -134,7 +134,7 @@ describe("nothing is changed", () => {
       says: /^error: nothing was changed: use --yes to confirm without a terminal\n$/,
     },
     {
-      name: "with another answer",
+      name: "with another reply",
       args: TEAM_A,
       options: { terminal: true, stdin: "no\n" },
       code: 4,
@@ -201,7 +201,7 @@ describe("nothing is changed", () => {
         "  FireboltEngine in team-a: adhoc",
         "  FireboltInstance in team-a: lakeside",
         "  FireboltEngineClass in team-a: large",
-        "With an instance go its catalogue, when it is the built-in PostgreSQL, and its credentials.",
+        "Deleting an instance also deletes its credentials and, with the built-in PostgreSQL, its catalogue.",
         "",
       ].join("\n"),
     );
@@ -222,19 +222,19 @@ test("one namespace after a yes on the terminal: the others and both operators s
   expect(await inventory()).toEqual([...ofTeam("team-b"), ...ofTeam("team-c")]);
   expect(await operators()).toEqual(BOTH);
   expect(helm.calls()).toEqual([]);
-  // Again there is nothing to do, and nothing to ask.
+  // The second time there is nothing to do, and no confirmation.
   expect(await plugin(["uninstall", "-n", "team-a", "--delete-resources"])).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(
-      /^There is nothing to delete\.\nThe operator .* stays, because it watches objects elsewhere:\n.*team-c/,
+      /^There is nothing to delete\.\nThe operator .* is kept, because it watches objects in other namespaces:\n.*team-c/,
     ),
   });
 });
 
-test("the shared operator goes with what it watches, and nothing of the private one", async () => {
+test("the shared operator is removed with the objects it watches, and nothing of the private one", async () => {
   const result = await plugin(["uninstall", "--delete-resources", "--yes"]);
   expect(result.code, result.stderr).toBe(0);
-  expect(result.stdout).toMatch(/Not touched, .*\n {2}FireboltEngine in team-b: adhoc\n/);
+  expect(result.stdout).toMatch(/Kept, because .*\n {2}FireboltEngine in team-b: adhoc\n/);
   expect(await inventory()).toEqual(ofTeam("team-b"));
   expect(await operators()).toEqual(["team-b/private-firebolt-operator"]);
   expect(helm.calls().map(([verb, release]) => [verb, release])).toEqual([["uninstall", "firebolt-operator"]]);

@@ -84,7 +84,7 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
   "engine scale": ["--replicas", "2"],
   "support-bundle": ["--file", join(folder, "bundle.tar.gz")],
 };
-/** Helm has its own words about clusters; completion talks to nobody. */
+/** Helm has its own messages about clusters; completion contacts no cluster. */
 const OFFLINE: ReadonlySet<string> = new Set(["install", "quickstart", "uninstall", "completion"]);
 
 const nameOf = ({ words }: Command): string => words.join(" ");
@@ -191,7 +191,7 @@ test("a user who may read nothing but Firebolt's own kinds sees them, and what i
   for (const args of [["status"], ["engine", "status", "nightly"], ["instance", "status", "lakeside"]]) {
     const result = await runPlugin([...args, "-n", NAMESPACE, "--kubeconfig", kubeconfig]);
     expect(result.code, result.stderr).toBe(0);
-    expect(result.stdout).toMatch(/you may not list .*pods.*statefulsets: what is shown of them/);
+    expect(result.stdout).toMatch(/you have no permission to list .*pods.*statefulsets: they are shown/);
     expect(result.stdout).toContain(args.includes("instance") ? "lakeside" : "nightly");
   }
 });
@@ -207,7 +207,7 @@ function unpacked(file: string): ReadonlyMap<string, string> {
   );
 }
 
-describe("a support bundle of somebody who may not read everything", () => {
+describe("a support bundle of a user with restricted permissions", () => {
   const bundleOf = async (user: string, rules: readonly Rule[], args: readonly string[] = ["lakeside"]) => {
     const kubeconfig = await addPluginUser(controlPlane, user, rules);
     const file = join(folder, `${user}.tar.gz`);
@@ -224,7 +224,7 @@ describe("a support bundle of somebody who may not read everything", () => {
     expect(result.code, result.stderr).toBe(7);
     expect(result.stdout).toMatch(/bundle-own\.tar\.gz: 2 objects/);
     expect(result.stderr).toMatch(/^warning: omitted: pods: permission denied: .*$/m);
-    expect(result.stderr).toMatch(/warning: the bundle is incomplete: gaps\.txt .*rights/);
+    expect(result.stderr).toMatch(/warning: the bundle is incomplete: gaps\.txt .*permissions/);
     const files = unpacked(file);
     expect([...files.keys()]).toEqual(
       expect.arrayContaining([
@@ -241,9 +241,9 @@ describe("a support bundle of somebody who may not read everything", () => {
       "list secrets in namespace analytics",
       "list nodes",
     ])
-      expect(gaps).toContain(`; this needs the right to ${right}\n`);
+      expect(gaps).toContain(`; this needs permission to ${right}\n`);
     expect(gaps).toMatch(/^secrets \(so their values were not searched for in logs\): permission denied/m);
-    expect(files.get("status.txt")).toMatch(/you may not list .*pods/);
+    expect(files.get("status.txt")).toMatch(/you have no permission to list .*pods/);
   });
 
   test("engines without instances: everything but the instance, which was named", LIMIT, async () => {
@@ -256,10 +256,10 @@ describe("a support bundle of somebody who may not read everything", () => {
     const files = unpacked(file);
     expect(files.has("objects/fireboltengine/nightly.yaml")).toBe(true);
     expect(files.get("gaps.txt")).toMatch(
-      /^fireboltinstances\.compute\.firebolt\.io\/lakeside: permission denied: .*; this needs the right to get fireboltinstances\.compute\.firebolt\.io in namespace analytics$/m,
+      /^fireboltinstances\.compute\.firebolt\.io\/lakeside: permission denied: .*; this needs permission to get fireboltinstances\.compute\.firebolt\.io in namespace analytics$/m,
     );
     expect(files.get("status.txt")).toMatch(
-      /you may not list fireboltinstances[\s\S]*\(instance not known\)[\s\S]*nightly/,
+      /you have no permission to list fireboltinstances[\s\S]*\(instance unknown\)[\s\S]*nightly/,
     );
   });
 
@@ -270,7 +270,7 @@ describe("a support bundle of somebody who may not read everything", () => {
     const files = unpacked(file);
     expect(files.has("objects/fireboltinstance/lakeside.yaml")).toBe(true);
     expect(files.get("gaps.txt")).toContain(
-      "; this needs the right to list fireboltengines.compute.firebolt.io in namespace",
+      "; this needs permission to list fireboltengines.compute.firebolt.io in namespace",
     );
     expect(files.get("status.txt")).toContain("lakeside");
   });
@@ -281,7 +281,7 @@ describe("a support bundle of somebody who may not read everything", () => {
     expect(result).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /permission denied: .*cannot list resource "fireboltinstances".*; name the instance to do without: kubectl firebolt support-bundle INSTANCE -n analytics/,
+        /permission denied: .*cannot list resource "fireboltinstances".*; pass the name of the instance instead: kubectl firebolt support-bundle INSTANCE -n analytics/,
       ),
     });
   });
@@ -289,12 +289,12 @@ describe("a support bundle of somebody who may not read everything", () => {
 
 test("an empty name deletes nothing: it would address all engines", LIMIT, async () => {
   const result = await runPlugin(["engine", "delete", "", "-n", NAMESPACE, "--kubeconfig", admin]);
-  expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining('"" is no engine') });
+  expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining('"" is not a valid engine') });
   const { stdout } = await runPlugin(["engine", "list", "-o", "name", "-n", NAMESPACE, "--kubeconfig", admin]);
   expect(stdout).toBe("fireboltengine/nightly\n");
 });
 
-test("a message that nobody reads does not change the exit code", LIMIT, async () => {
+test("a closed stderr does not change the exit code", LIMIT, async () => {
   const call = `${process.execPath} ${PLUGIN} engine status nope -n ${NAMESPACE} --kubeconfig ${admin}`;
   const script = `exec 3>&1; { (sleep 0.5; exec ${call}) 2>&1 >/dev/null || echo $? >&3; } | true`;
   expect((await runScript(script, { folder, path: [] })).stdout).toBe("3\n");

@@ -1,5 +1,6 @@
-// Wake mode "demand": real Envoy, a real agent that may read nothing but endpoints, and the real operator that asks it. Queries for
-// stopped engines are answered, nobody but the operator writes on an engine, and nothing is asked while nothing could be woken.
+// Wake mode "demand": real Envoy, a real agent that may read only endpoints, and the real operator that polls it.
+// Queries for stopped engines succeed, only the operator writes to an engine, and there is no polling while no engine
+// could be woken.
 import { defineResource, type KubeObject } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
@@ -11,13 +12,7 @@ import { eventually } from "../harness/control-plane/requests.ts";
 import { GatewayClient } from "../harness/envoy/gateway-client.ts";
 import { startQueryLoad } from "../harness/envoy/query-load.ts";
 import { startDemandServer } from "../harness/pods/wake-demand-server.ts";
-import {
-  AUTO_STOP,
-  openWakeHarness,
-  startWakePlane,
-  type WakeHarness,
-  type WakePlane,
-} from "./support/wake-harness.ts";
+import { AUTO_STOP, openWakeHarness, openWakePlane, type WakeHarness, type WakePlane } from "./support/wake-harness.ts";
 
 /** Ends what hangs: as long as an agent holds a query. */
 const HOLD_MS = 120_000;
@@ -32,13 +27,13 @@ const Event = defineResource<KubeObject & { reason?: string; note?: string }>({
 let plane: WakePlane;
 let harness: WakeHarness;
 let failedScrapes: string[];
-/** How often the operator has asked a gateway through the API server. */
+/** How often the operator has polled a gateway through the API server. */
 let asks: number;
 let sent = 0;
 let failed = 0;
 
 beforeAll(async () => {
-  plane = await startWakePlane();
+  plane = await openWakePlane();
 });
 afterEach(() => harness?.[Symbol.asyncDispose]());
 afterAll(async () => {
@@ -59,7 +54,7 @@ async function open(prefix: string): Promise<void> {
   harness = await openWakeHarness(plane, prefix, { mode: "demand", operator: { onDemandFailed, reads } });
 }
 
-/** Sends so many queries at once; all of them have to be answered. */
+/** Sends this many queries concurrently; all of them must succeed. */
 async function burst(port: number, engine: string, count: number): Promise<void> {
   const client = new GatewayClient(port);
   const queries = Array.from({ length: count }, () => client.query({ engine, deadlineMs: HOLD_MS }));
@@ -72,7 +67,7 @@ async function burst(port: number, engine: string, count: number): Promise<void>
 const isUp = ({ status, spec }: FireboltEngine): boolean => status?.phase === "stable" && spec?.replicas === 1;
 const woken = (engine: string) => harness.engineHarness.until(engine, isUp, "woken", HOLD_MS);
 
-test("query-held-and-answered: by demand, a query is held, the operator sees the demand, the engine starts, the query is answered", async () => {
+test("query-held-and-answered: by demand, a query is held, the operator sees the demand, the engine starts, the query succeeds", async () => {
   await open("one");
   await harness.createStopped("e");
   const gateway = await harness.gateway();
@@ -93,7 +88,7 @@ test("query-held-and-answered: by demand, a query is held, the operator sees the
     const notes = items.filter(({ reason }) => reason === "WakeRequested").map(({ note }) => note);
     expect(notes).toEqual([expect.stringMatching(/^Demand reported by gateway pod main-gateway-1, \d+ s old$/)]);
   });
-  // All that the agent has asked of the API server.
+  // All requests of the agent to the API server.
   expect(
     plane.agentRequests(harness.engineHarness.namespace).filter((request) => !/endpointslices/.test(request)),
   ).toEqual([]);
@@ -121,7 +116,7 @@ test("the gateway's token may neither read nor write an engine, and may read end
   }
 });
 
-test("100 queries at once, straight from the pods' addresses (metricScrapeMode PodIP): all answered", async () => {
+test("100 queries at once, straight from the pods' addresses (metricScrapeMode PodIP): all succeed", async () => {
   await open("direct");
   const patch = { type: "merge", body: { spec: { metricScrapeMode: "PodIP" } } } as const;
   await plane.client.patch(FireboltInstance, { namespace: harness.engineHarness.namespace, name: "main" }, patch);
@@ -133,7 +128,7 @@ test("100 queries at once, straight from the pods' addresses (metricScrapeMode P
   expect(harness.stamps("e")).toBe(0);
 });
 
-test("20 stopped engines asked for at once: all of them wake", async () => {
+test("concurrent queries for 20 stopped engines: all of them wake", async () => {
   await open("many");
   const names = Array.from({ length: 20 }, (_, index) => `e${index}`);
   await Promise.all(names.map((name) => harness.createStopped(name)));
@@ -142,7 +137,7 @@ test("20 stopped engines asked for at once: all of them wake", async () => {
   await Promise.all(names.map((name) => burst(gateway.clientPort, name, 2)));
 }, 300_000);
 
-test("gateways are asked while an engine could be woken, and not at all before and after", async () => {
+test("gateways are polled while an engine can be woken, and not before or after", async () => {
   await open("quiet");
   await harness.engineHarness.createEngine("runs", { replicas: 1, autoStop: AUTO_STOP });
   await harness.engineHarness.createEngine("off", { replicas: 0 });
@@ -178,7 +173,7 @@ test("client-leaves-while-held: a name without a Service is unknown at once; a c
   await woken("e");
 });
 
-test("a gateway that does not answer is counted, and the engine wakes as soon as it does", async () => {
+test("a gateway that does not respond is counted, and the engine wakes as soon as it does", async () => {
   await open("silent");
   await harness.createStopped("e");
   await harness.gatewayPod("main-gateway-1");
@@ -191,7 +186,7 @@ test("40 gateways that take the request and never respond do not keep the demand
   await open("hanging");
   const names = Array.from({ length: 40 }, (_, index) => `main-gateway-${index}`);
   const hanging = new Set(await Promise.all(names.map((name) => harness.gatewayPod(name))));
-  // Listed behind them, and asked for the first time together with them.
+  // Listed after them, and polled for the first time together with them.
   await harness.gatewayPod("main-gateway-responds");
   await using _ = await startDemandServer("e", (address) => hanging.has(address));
   await harness.engineHarness.createEngine("e", { replicas: 0, autoStop: AUTO_STOP });
@@ -206,8 +201,9 @@ test("40 gateways that take the request and never respond do not keep the demand
 const STOPS = 12;
 
 /**
- * An agent that may not read engines learns of a stop from the endpoints, when the name server does. A gateway that looks the name up
- * in those few milliseconds, before its agent has told it, refuses a query; so "none" is not promised here, unlike in annotation mode.
+ * An agent that may not read engines observes a stop from the endpoints, at the same time as DNS. A gateway that
+ * resolves the name in those few milliseconds, before its agent has reported the stop, rejects a query; so "none" is
+ * not promised here, unlike in annotation mode.
  */
 test(`an engine is stopped ${STOPS} times under load: at most a query per stop is lost, and the engine wakes each time`, async () => {
   await open("race");
@@ -219,7 +215,7 @@ test(`an engine is stopped ${STOPS} times under load: at most a query per stop i
   const load = startQueryLoad(client, { engine: "e", clients: 6 });
   await eventually(() => load.answered.length > 50);
   for (let stop = 0; stop < STOPS; stop++) {
-    // Now and then from a quiet gateway, which believes what it was told for longer.
+    // Occasionally from an idle gateway, which caches the agent's responses for longer.
     if (stop % 3 === 0)
       await eventually(async () => !(await gateway.envoy.admin("/runtime")).includes('"final_value": "100"'));
     const edits = harness.engineHarness.engine("e").metadata?.generation ?? 0;

@@ -1,5 +1,5 @@
-// What goes wrong around a hold: the agent is killed, restarted, paused or cut off from the API server; capacity runs out; clients
-// leave or come in crowds. Running engines never notice, and no request hangs beyond its time.
+// Faults during a hold: the agent is killed, restarted, paused or cut off from the API server; the queue is full;
+// clients disconnect or arrive in bursts. Running engines are never affected, and no request hangs beyond its deadline.
 import { readFileSync } from "node:fs";
 import { openApiFromKubeconfig, startTcpProxy, type TcpProxy } from "@firebolt-operator/kube/testing";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -8,19 +8,19 @@ import { REPEAT_MS } from "../../src/wake-agent/wake-requester.ts";
 import { eventually, requestAs } from "../harness/control-plane/requests.ts";
 import type { GatewayClient } from "../harness/envoy/gateway-client.ts";
 import { startQueryLoad } from "../harness/envoy/query-load.ts";
-import { openWakeHarness, startWakePlane, type WakeHarness, type WakePlane } from "./support/wake-harness.ts";
+import { openWakeHarness, openWakePlane, type WakeHarness, type WakePlane } from "./support/wake-harness.ts";
 
 let plane: WakePlane;
 let harness: WakeHarness;
 
 beforeAll(async () => {
-  plane = await startWakePlane();
+  plane = await openWakePlane();
 });
 afterEach(() => harness?.[Symbol.asyncDispose]());
 afterAll(() => plane?.[Symbol.asyncDispose]());
 
 const RETRY = { "retry-after": "10" };
-/** Far less than the 120 s for which an agent holds a query: whoever is answered within this time was not held. */
+/** Far less than the 120 s for which an agent holds a query: a response within this time was not held. */
 const AT_ONCE_MS = 30_000;
 
 async function createRunning(name: string): Promise<void> {
@@ -55,7 +55,7 @@ test("agent-killed, running-engines-need-no-agent: queries for a running engine 
   await gateway.startAgent();
   const restartedAt = load.answered.length;
   await eventually(() => load.answered.length > restartedAt + 100);
-  // Paused: it takes connections and answers nothing.
+  // Paused: it accepts connections and does not respond.
   process.kill(gateway.agent().pid, "SIGSTOP");
   const pausedAt = load.answered.length;
   await client.query({ engine: "e", path: "/?query_label=paused" });
@@ -86,7 +86,7 @@ test("requests held by an agent that is killed end at once; the next agent holds
   await again;
 });
 
-test("an agent that never reached the API server lets everything pass, at once", async () => {
+test("wake-fails-open: an agent that never reached the API server lets every query pass immediately", async () => {
   harness = await openWakeHarness(plane, "unsynced");
   await createRunning("up");
   await harness.createStopped("down");
@@ -118,7 +118,7 @@ test("cut off from the API server: running engines pass, a stopped one waits, an
   const waiting = client.query({ engine: "e" });
   const timedOut = timed(client.send({ engine: "other" }));
   await eventually(async () => (await gateway.demand("pending_holds", "e")) === 1);
-  // The agent can neither stamp nor see it, but somebody starts the engine.
+  // The agent can neither stamp nor observe it, but the engine is started otherwise.
   await harness.engineHarness.edit("e", { replicas: 1 });
   await waiting;
   const [ms, answer] = await timedOut;
@@ -143,7 +143,7 @@ async function servedWithout404(client: GatewayClient, engine: string): Promise<
   expect(statuses).not.toContain(404);
 }
 
-/** The rights of the gateway's account: none, or those that the operator gives it. */
+/** The permissions of the gateway's account: none, or those that the operator grants. */
 async function grant(rules: readonly object[]): Promise<void> {
   const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${harness.engineHarness.namespace}/roles/main-gateway`;
   const contentType = "application/merge-patch+json";
@@ -164,7 +164,7 @@ test("an engine created while the agent's watches are broken is served, not unkn
   const client = harness.client(gateway);
   expect((await client.send({ engine: "nobody" })).status).toBe(404);
   await grant([]);
-  // Rights are looked at when a watch is opened.
+  // Permissions are checked when a watch is opened.
   proxy.cut();
   await createRunning("late");
   await servedWithout404(client, "late");
@@ -196,7 +196,7 @@ const EIGHT_HOLDS = ["--envoy-memory-limit-bytes=0", "--fallback-hold-cap=8"];
 const DENIED =
   'engine "e" is stopped, and the API server rejects the request of this gateway to start it: its service account was replaced, or lost its rights; retry shortly';
 
-test("an account that has lost its rights: the query waits, says why when its time is over, and is answered when the rights are back", async () => {
+test("an account without permissions: the query is held, fails with the cause on timeout, and succeeds once they are restored", async () => {
   harness = await openWakeHarness(plane, "rights");
   await harness.createStopped("e");
   const gateway = await harness.gateway({ agentFlags: ["--hold-timeout=40s"] });
@@ -250,7 +250,7 @@ test("a forgotten dashboard floods an engine that cannot start: another engine s
   await flood;
 });
 
-test("a query for an engine that no query can start is refused after a few seconds, and holds no place for longer", async () => {
+test("a query for an engine that no query can start is rejected after a few seconds, and holds its slot no longer", async () => {
   harness = await openWakeHarness(plane, "off");
   await harness.engineHarness.createEngine("off", { replicas: 0 });
   await harness.engineHarness.until("off", ({ status }) => status?.autoStopReason === "Disabled", "off");
@@ -263,12 +263,12 @@ test("a query for an engine that no query can start is refused after a few secon
   );
   expect(await gateway.tookMs("off")).toBeLessThan(60_000);
   expect(await gateway.demand("pending_holds", "off")).toBe(0);
-  // Started by hand: from then on queries wait for it.
+  // Started manually: from then on queries wait for it.
   await harness.engineHarness.edit("off", { replicas: 1 });
   await eventually(async () => (await client.send({ engine: "off" })).status === 200);
 });
 
-test("more-queries-than-room, shed-demand-still-wakes: with room for one, the second query is refused at once and the engine starts all the same", async () => {
+test("more-queries-than-room, shed-demand-still-wakes: with one slot, the second query is rejected immediately and the engine still starts", async () => {
   harness = await openWakeHarness(plane, "shed");
   await harness.createStopped("e", { template: { spec: { nodeSelector: harness.engineHarness.hold } } });
   const gateway = await harness.gateway({ agentFlags: ["--envoy-memory-limit-bytes=0", "--fallback-hold-cap=1"] });
@@ -283,7 +283,7 @@ test("more-queries-than-room, shed-demand-still-wakes: with room for one, the se
   await first;
 });
 
-test("shed-demand-still-wakes: with no room at all the engine is woken by a query that is refused", async () => {
+test("shed-demand-still-wakes: without any slot the engine is woken by a rejected query", async () => {
   harness = await openWakeHarness(plane, "none");
   await harness.createStopped("e");
   const gateway = await harness.gateway({ agentFlags: ["--envoy-memory-limit-bytes=0", "--fallback-hold-cap=0"] });
@@ -316,7 +316,7 @@ test("client-leaves-while-held: a client that leaves has woken the engine nevert
   );
 });
 
-test("held-engine-cannot-start: an engine that cannot start: 503 with Retry-After when the hold is over", async () => {
+test("held-engine-cannot-start: an engine that cannot start: 503 with Retry-After when the hold expires", async () => {
   harness = await openWakeHarness(plane, "stuck");
   await harness.createStopped("e", { template: { spec: { nodeSelector: harness.engineHarness.hold } } });
   const gateway = await harness.gateway({ agentFlags: ["--hold-timeout=3s"] });
@@ -326,7 +326,7 @@ test("held-engine-cannot-start: an engine that cannot start: 503 with Retry-Afte
   expect(ms).toBeLessThan(3_000 + AT_ONCE_MS);
 });
 
-test("an engine that is deleted while a query waits: 404 at once", async () => {
+test("an engine that is deleted while a query waits: 404 immediately", async () => {
   harness = await openWakeHarness(plane, "deleted");
   await harness.createStopped("e", { template: { spec: { nodeSelector: harness.engineHarness.hold } } });
   const gateway = await harness.gateway();
@@ -337,7 +337,7 @@ test("an engine that is deleted while a query waits: 404 at once", async () => {
   expect((await held).status).toBe(404);
 });
 
-test("health-probes-wake-nobody: probes wake nobody, and names that are no engines neither: 2000 unknown names get a 404, no row and hardly a request", async () => {
+test("health-probes-wake-nobody: probes wake no engine, nor do unknown names: 2000 of them get a 404, no series and hardly a request", async () => {
   harness = await openWakeHarness(plane, "unknown");
   await harness.createStopped("e");
   const gateway = await harness.gateway();
@@ -364,7 +364,7 @@ test("health-probes-wake-nobody: probes wake nobody, and names that are no engin
   const askedMs = performance.now();
   await client.query({ engine: "e" });
   const stamps = 1 + Math.floor((performance.now() - askedMs) / REPEAT_MS);
-  // Last, because the log of the API server tells of a request a moment after its answer.
+  // Last, because the audit log records a request a moment after its response.
   const asked = plane.agentRequests(harness.engineHarness.namespace).slice(before.length);
   const confirmed = asked.filter((request) => /^get fireboltengines\/(x\d|no-such-engine|nobody)/.test(request));
   expect(confirmed.length).toBeLessThanOrEqual(2 + 10 * (1 + Math.ceil(seconds / 2)));

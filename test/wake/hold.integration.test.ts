@@ -1,10 +1,10 @@
-// Queries for stopped engines, through a real Envoy with a real wake agent beside it: held, the engine woken by the real operator on a
-// real control plane, and answered. No request may fail.
+// Queries for stopped engines, through a real Envoy with a real wake agent beside it: held, the engine woken by the
+// real operator on a real control plane, and served. No request may fail.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { REPEAT_MS } from "../../src/wake-agent/wake-requester.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { GatewayClient } from "../harness/envoy/gateway-client.ts";
-import { openWakeHarness, startWakePlane, type WakeHarness, type WakePlane } from "./support/wake-harness.ts";
+import { openWakeHarness, openWakePlane, type WakeHarness, type WakePlane } from "./support/wake-harness.ts";
 
 /** Ends what hangs: as long as an agent holds a query. */
 const HOLD_MS = 120_000;
@@ -15,7 +15,7 @@ let sent = 0;
 let failed = 0;
 
 beforeAll(async () => {
-  plane = await startWakePlane();
+  plane = await openWakePlane();
 });
 afterEach(() => harness?.[Symbol.asyncDispose]());
 afterAll(async () => {
@@ -23,7 +23,7 @@ afterAll(async () => {
   await plane?.[Symbol.asyncDispose]();
 });
 
-/** Sends so many queries at once; all of them have to be answered. */
+/** Sends this many queries concurrently; all of them must succeed. */
 async function burst(port: number, engine: string, count: number, path = "/"): Promise<readonly number[]> {
   const client = new GatewayClient(port);
   const began = performance.now();
@@ -40,7 +40,7 @@ async function burst(port: number, engine: string, count: number, path = "/"): P
   return results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
 }
 
-test("query-held-and-answered: one query for a stopped engine is held, the engine starts, the query is answered", async () => {
+test("query-held-and-answered: one query for a stopped engine is held, the engine starts, the query succeeds", async () => {
   harness = await openWakeHarness(plane, "one");
   await harness.createStopped("e");
   const gateway = await harness.gateway();
@@ -51,7 +51,7 @@ test("query-held-and-answered: one query for a stopped engine is held, the engin
     ({ status, spec }) => status?.phase === "stable" && spec?.replicas === 1,
     "woken",
   );
-  // Its decision stands until the engine is looked at again, which may be at once.
+  // Its decision is stored until the next pass, which may be immediate.
   const reasons = harness.engineHarness.history
     .of("FireboltEngine", "e")
     .map(({ object }) => object.status?.autoStopReason);
@@ -59,13 +59,13 @@ test("query-held-and-answered: one query for a stopped engine is held, the engin
   expect(harness.stamps("e")).toBeGreaterThan(0);
   expect(harness.stamps("e")).toBeLessThanOrEqual(1 + Math.floor(heldMs / REPEAT_MS));
   expect(harness.engineHarness.broken()).toEqual([]);
-  // The engine is known now: a second query goes straight through.
+  // The engine is known now: a second query is not checked.
   const demand = await gateway.demand("last_demand_timestamp_seconds", "e");
   await burst(gateway.clientPort, "e", 1, "/?query_label=direct");
   expect(await gateway.demand("last_demand_timestamp_seconds", "e")).toBe(demand);
 });
 
-test("500 queries at once for one stopped engine: all answered, one stamp per interval", async () => {
+test("500 concurrent queries for one stopped engine: all succeed, one stamp per interval", async () => {
   harness = await openWakeHarness(plane, "burst");
   await harness.createStopped("e");
   const gateway = await harness.gateway();
@@ -99,7 +99,7 @@ test("queries keep coming while the gateway has looked the stopped engine up alr
   await Promise.all(all);
 });
 
-test("50 stopped engines asked for at once: all of them wake", async () => {
+test("concurrent queries for 50 stopped engines: all of them wake", async () => {
   harness = await openWakeHarness(plane, "many");
   const names = Array.from({ length: 50 }, (_, index) => `e${index}`);
   await Promise.all(names.map((name) => harness.createStopped(name)));

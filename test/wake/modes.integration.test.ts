@@ -13,7 +13,7 @@ import { buildProgram, type OperatorProcess, startOperator } from "../harness/pr
 import { type NamespaceDns, startNamespaceDns } from "./support/dns.ts";
 import { type SimulatedEngines, startSimulatedEngines } from "./support/engines.ts";
 import { startWakeGateway, type WakeGateway } from "./support/gateway.ts";
-import { AUTO_STOP, startWakePlane, type WakePlane } from "./support/wake-harness.ts";
+import { AUTO_STOP, openWakePlane, type WakePlane } from "./support/wake-harness.ts";
 
 const PATIENCE = { timeoutMs: 90_000 };
 const Deployment = defineResource<V1Deployment>({
@@ -33,7 +33,7 @@ let kubeconfig: string;
 let metricsPort: number;
 
 beforeAll(async () => {
-  [plane] = await Promise.all([startWakePlane(), buildProgram()]);
+  [plane] = await Promise.all([openWakePlane(), buildProgram()]);
   [metricsPort = 0] = await findFreePorts(1);
   engineHarness = await openEngineHarness(plane, "modes");
   await engineHarness.createInstance("");
@@ -103,7 +103,7 @@ async function mayReadEngines(): Promise<number> {
 }
 
 async function startGateway(args: readonly string[]): Promise<WakeGateway> {
-  // Where the agent listens and whom it asks differs here; everything else is as in the pod.
+  // The agent's addresses differ here; everything else is as in the pod.
   const elsewhere = /^--(hold-port|demand-port|envoy-admin-url|probe-url|per-hold-bytes)=|^wake-agent$/;
   return startWakeGateway({
     workspace,
@@ -132,7 +132,7 @@ test("annotation, demand, annotation: queries wake engines in each, with the rig
       "stopped",
       PATIENCE.timeoutMs,
     );
-    // No agent answers yet: only in demand mode does that concern anybody.
+    // No agent responds yet: this matters only in demand mode.
     if (mode === "demand") await eventually(async () => expect(await failedScrapes()).toBeGreaterThan(1), PATIENCE);
     else expect(await failedScrapes()).toBeUndefined();
     const gateway = await startGateway(args);

@@ -1,5 +1,5 @@
-// Holds that meet other changes: an engine is stopped while queries race in, a gateway is replaced while it holds. No query fails
-// that could have been answered.
+// Holds during other changes: an engine is stopped while queries arrive, a gateway is replaced while it holds. No query
+// fails that could have been served.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -7,19 +7,13 @@ import { renderPreStopCommand } from "../../src/gateway/pre-stop.ts";
 import { REPEAT_MS } from "../../src/wake-agent/wake-requester.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { startQueryLoad } from "../harness/envoy/query-load.ts";
-import {
-  AUTO_STOP,
-  openWakeHarness,
-  startWakePlane,
-  type WakeHarness,
-  type WakePlane,
-} from "./support/wake-harness.ts";
+import { AUTO_STOP, openWakeHarness, openWakePlane, type WakeHarness, type WakePlane } from "./support/wake-harness.ts";
 
 let plane: WakePlane;
 let harness: WakeHarness;
 
 beforeAll(async () => {
-  plane = await startWakePlane();
+  plane = await openWakePlane();
 });
 afterEach(() => harness?.[Symbol.asyncDispose]());
 afterAll(() => plane?.[Symbol.asyncDispose]());
@@ -37,7 +31,7 @@ test(`an engine is stopped ${STOPS} times under load: every query is served befo
   const load = startQueryLoad(client, { engine: "e", clients: 6 });
   await eventually(() => load.answered.length > 50);
   for (let stop = 0; stop < STOPS; stop++) {
-    // Now and then from a quiet gateway, which believes what it was told for longer.
+    // Occasionally from an idle gateway, which caches the agent's responses for longer.
     if (stop % 4 === 0)
       await eventually(async () => !(await gateway.envoy.admin("/runtime")).includes('"final_value": "100"'));
     const edits = harness.engineHarness.engine("e").metadata?.generation ?? 0;
@@ -58,7 +52,7 @@ test(`an engine is stopped ${STOPS} times under load: every query is served befo
   expect(harness.engineHarness.broken()).toEqual([]);
 }, 900_000);
 
-test("a gateway is replaced while it holds: what becomes ready in time is answered, the rest gets a 503 before it ends", async () => {
+test("a gateway is replaced while it holds: queries whose engine becomes ready in time succeed, the others get 503 before it terminates", async () => {
   harness = await openWakeHarness(plane, "replaced");
   await harness.engineHarness.createEngine("soon", { replicas: 1, autoStop: AUTO_STOP });
   await harness.engineHarness.settled("soon", 0);

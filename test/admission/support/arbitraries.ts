@@ -1,12 +1,12 @@
-// Random manifests for admission: templates that the rules accept, fields that they refuse and where, and JSON that is nothing in
-// particular. Where a refused field goes is known, so a test can say what must be reported.
+// Random manifests for admission: templates that the rules accept, fields that they reject and their paths, and
+// arbitrary JSON. The path of a rejected field is known, so a test knows what must be reported.
 import fc, { type Arbitrary } from "fast-check";
 import type { PodTemplateFragment } from "../../../src/api/schema/pod-template.ts";
 import { randomTemplate } from "../../harness/fixtures/random-template.ts";
 
 export interface Spoiled {
   readonly template: PodTemplateFragment;
-  /** Of every refused field, below the template. */
+  /** Of every rejected field, below the template. */
   readonly paths: readonly string[];
 }
 
@@ -64,7 +64,7 @@ const SPOILERS: readonly Spoiler[] = [
   onEngine("stdin", true),
 ];
 
-/** A template that the rules accept, with any number of refused fields put in; none in one of three. */
+/** A template that the rules accept, with any number of rejected fields added; none in one of three. */
 export const spoiledTemplate: Arbitrary<Spoiled> = fc
   .tuple(
     randomTemplate("x"),
@@ -80,7 +80,7 @@ export const spoiledTemplate: Arbitrary<Spoiled> = fc
     return { template: spoiled, paths: spoilers.map(({ path }) => path) };
   });
 
-/** Any JSON object, biased towards the fields that validators look at and the keys that break careless code. */
+/** Any JSON object, biased towards the fields that validators read and the keys that break careless code. */
 export const anyManifest: Arbitrary<Record<string, unknown>> = fc.letrec<{
   value: unknown;
   object: Record<string, unknown>;

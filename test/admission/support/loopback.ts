@@ -5,10 +5,10 @@ import { connect, type TLSSocket } from "node:tls";
 import { silentLogger, systemClock } from "@firebolt-operator/kube";
 import { type CertificateSource, inspectPair, type KeyPair, PairHolder } from "@firebolt-operator/kube/certificates";
 import { createAuthority } from "@firebolt-operator/kube/testing";
-import type { Judge } from "../../../src/admission/judges/judge.ts";
 import type { HookId } from "../../../src/admission/registration/hooks.ts";
 import { silentAdmissionMetrics } from "../../../src/admission/server/admission-metrics.ts";
 import { type AdmissionServerOptions, createAdmissionServer } from "../../../src/admission/server/admission-server.ts";
+import type { Validator } from "../../../src/admission/validators/validator.ts";
 import { hookOf } from "./review-fixtures.ts";
 
 export interface HeldCertificate extends CertificateSource {
@@ -48,7 +48,7 @@ export interface AdmissionLoopback extends AsyncDisposable {
   readonly port: number;
   readonly authority: ReturnType<typeof createAuthority>;
   readonly certificate: HeldCertificate;
-  /** POSTs JSON to the engines' webhook unless told otherwise. */
+  /** POSTs JSON to the engines' webhook by default. */
   send(sent: Sent): Promise<HttpAnswer>;
   socket(): Promise<TLSSocket>;
   readonly stop: AbortController;
@@ -59,22 +59,22 @@ export const serverPair = (authority: ReturnType<typeof createAuthority>): KeyPa
   authority.issue({ commonName: "hooks", usages: ["server"], hosts: ["127.0.0.1"] });
 
 export async function startAdmissionLoopback(
-  judges: Partial<Readonly<Record<HookId, Judge>>>,
+  validators: Partial<Readonly<Record<HookId, Validator>>>,
   options: Partial<AdmissionServerOptions> = {},
 ): Promise<AdmissionLoopback> {
   const authority = createAuthority("hooks");
   const certificate = heldCertificate(serverPair(authority));
-  const allow: Judge = async () => ({ type: "allow", warnings: [] });
+  const allow: Validator = async () => ({ type: "allow", warnings: [] });
   const server = createAdmissionServer({
     host: "127.0.0.1",
     port: 0,
     certificate,
-    judges: {
+    validators: {
       "mutate-instance": allow,
       "validate-instance": allow,
       "validate-engine": allow,
       "validate-engine-class": allow,
-      ...judges,
+      ...validators,
     },
     clock: systemClock,
     logger: silentLogger,

@@ -1,5 +1,5 @@
-// The invalid manifests that a webhook must refuse, each with what the answer must
-// say. Rows of features that are not available yet never get that far: the CRD refuses them first. Data only.
+// The invalid manifests that a webhook must deny, each with the expected message. Rows of features that are not
+// available yet never reach the webhook: the CRD rejects them first. Data only.
 import type { KindName } from "../../harness/fixtures/manifests.ts";
 
 export interface RefusedManifest {
@@ -11,7 +11,7 @@ export interface RefusedManifest {
   readonly says: RegExp;
   /** Default 403. */
   readonly code?: 400;
-  /** The feature cannot be enabled yet: the CRD says so before the webhook is asked. */
+  /** The feature cannot be enabled yet: the CRD rejects it before the webhook is called. */
   readonly unavailable?: true;
 }
 
@@ -65,12 +65,12 @@ const TEMPLATE_ROWS: readonly TemplateRow[] = [
   ...["hostNetwork", "hostPID", "hostIPC"].map((field) => ({
     what: field,
     template: podSpec({ [field]: true }),
-    says: forbidden(`spec\\.${field}`, "not permitted"),
+    says: forbidden(`spec\\.${field}`, "not allowed"),
   })),
   {
     what: "shareProcessNamespace",
     template: podSpec({ shareProcessNamespace: false }),
-    says: forbidden("spec\\.shareProcessNamespace", "may not be set at all"),
+    says: forbidden("spec\\.shareProcessNamespace", "cannot be set to any value"),
   },
   ...Object.entries({
     command: ["x"],

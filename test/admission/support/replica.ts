@@ -7,10 +7,10 @@ import {
   type ServingPair,
 } from "@firebolt-operator/kube/certificates";
 import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "@firebolt-operator/kube/kinds";
-import { createJudges } from "../../../src/admission/judges/create-judges.ts";
-import { kubeLookups } from "../../../src/admission/judges/lookups.ts";
 import { silentAdmissionMetrics } from "../../../src/admission/server/admission-metrics.ts";
 import { createAdmissionServer } from "../../../src/admission/server/admission-server.ts";
+import { createValidators } from "../../../src/admission/validators/create-validators.ts";
+import { kubeLookups } from "../../../src/admission/validators/lookups.ts";
 import { testClient } from "../../harness/control-plane/test-client.ts";
 
 export const SECRET = "webhook-cert";
@@ -42,7 +42,12 @@ export async function startReplica(namespace: string, clock: Clock = systemClock
     host: "127.0.0.1",
     port: 0,
     certificate,
-    judges: createJudges({ lookups: kubeLookups(client), bounds: {}, clock: systemClock, logger: silentLogger }),
+    validators: createValidators({
+      lookups: kubeLookups(client),
+      bounds: {},
+      clock: systemClock,
+      logger: silentLogger,
+    }),
     clock: systemClock,
     logger: silentLogger,
     metrics: silentAdmissionMetrics,

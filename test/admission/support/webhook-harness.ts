@@ -5,13 +5,13 @@ import type { CertificateSource } from "@firebolt-operator/kube/certificates";
 import { createKubeClient } from "@firebolt-operator/kube/client";
 import { type Api, createAuthority, openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
 import { inject } from "vitest";
-import { createJudges } from "../../../src/admission/judges/create-judges.ts";
-import type { Judge } from "../../../src/admission/judges/judge.ts";
-import { kubeLookups } from "../../../src/admission/judges/lookups.ts";
 import type { HookId } from "../../../src/admission/registration/hooks.ts";
 import { renderWebhookConfigurations } from "../../../src/admission/registration/webhook-configurations.ts";
 import { type AdmissionMetrics, silentAdmissionMetrics } from "../../../src/admission/server/admission-metrics.ts";
 import { type AdmissionServerOptions, createAdmissionServer } from "../../../src/admission/server/admission-server.ts";
+import { createValidators } from "../../../src/admission/validators/create-validators.ts";
+import { kubeLookups } from "../../../src/admission/validators/lookups.ts";
+import type { Validator } from "../../../src/admission/validators/validator.ts";
 import type { ResourceBounds } from "../../../src/engine/model/validate.ts";
 import { createNamespace, eventually } from "../../harness/control-plane/requests.ts";
 import { clusterConfig } from "../../harness/control-plane/test-client.ts";
@@ -22,7 +22,7 @@ const ROOT = "/apis/admissionregistration.k8s.io/v1";
 
 export interface WebhookHarnessOptions {
   readonly bounds?: ResourceBounds;
-  readonly judges?: Partial<Record<HookId, Judge>>;
+  readonly validators?: Partial<Record<HookId, Validator>>;
   readonly metrics?: AdmissionMetrics;
   /** Together: where the certificate comes from, and who signed it. */
   readonly certificate?: CertificateSource;
@@ -46,7 +46,7 @@ export async function openWebhookHarness(prefix: string, options: WebhookHarness
   const api = openApiFromKubeconfig(inject("adminKubeconfig"));
   const authority = createAuthority(prefix);
   const client = createKubeClient({ config: await clusterConfig() });
-  const judges = createJudges({
+  const validators = createValidators({
     lookups: kubeLookups(client),
     bounds: options.bounds ?? {},
     clock: systemClock,
@@ -56,7 +56,7 @@ export async function openWebhookHarness(prefix: string, options: WebhookHarness
     host: "127.0.0.1",
     port: 0,
     certificate: options.certificate ?? heldCertificate(serverPair(authority)),
-    judges: { ...judges, ...options.judges },
+    validators: { ...validators, ...options.validators },
     clock: systemClock,
     logger: silentLogger,
     metrics: options.metrics ?? silentAdmissionMetrics,
@@ -91,7 +91,7 @@ export async function openWebhookHarness(prefix: string, options: WebhookHarness
 }
 
 export interface Registration {
-  /** The only namespace that the webhooks are asked about, and the name of both configurations. */
+  /** The only namespace for which the webhooks are called, and the name of both configurations. */
   readonly namespace: string;
   readonly base: string;
   readonly caBundle?: string;
@@ -127,7 +127,7 @@ export async function unregister(api: Api, namespace: string): Promise<void> {
     await api.expect({ method: "DELETE", path: `${ROOT}/${type}webhookconfigurations/${namespace}` }, [404]);
 }
 
-/** The API server learns of a registration by a watch of its own: each webhook shows itself before a test begins. */
+/** The API server observes a registration through its own watch: tests start once each webhook is called. */
 export async function waitUntilActive(api: Api, namespace: string): Promise<void> {
   const refusedTemplate = { template: { spec: { hostNetwork: true } } };
   const probes = [

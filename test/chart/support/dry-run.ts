@@ -42,7 +42,7 @@ function definition(group: string, kind: string) {
   };
 }
 
-/** Where objects of a kind are, as the API server itself tells. */
+/** The paths of objects of a kind, from the API server's discovery. */
 export class Addresses {
   readonly #api: Api;
   readonly #groups = new Map<string, Promise<unknown>>();
@@ -72,7 +72,7 @@ export class Addresses {
   }
 }
 
-/** Server-side dry run of an apply; unknown fields are refused. Fails with the API server's words. */
+/** Server-side dry run of an apply; unknown fields are rejected. Fails with the API server's message. */
 export async function dryRun(api: Api, addresses: Addresses, object: RenderedObject): Promise<void> {
   const query = "dryRun=All&fieldManager=chart-test&force=true&fieldValidation=Strict";
   await api.expect({

@@ -23,10 +23,10 @@ export interface Scenario {
   /** Until instance, class and engines are ready, and one engine is stuck. */
   create(): Promise<void>;
   roll(): Promise<void>;
-  /** The stuck engine is edited: what it was building is given up. */
+  /** The stuck engine is edited: its pending generation is abandoned. */
   giveUp(): Promise<void>;
   stopAndStart(): Promise<void>;
-  /** A stopped engine that somebody asks for at a gateway, until it runs. */
+  /** A stopped engine that a client requests at a gateway, until it runs. */
   wake(): Promise<void>;
   /** A StatefulSet is deleted and its pods are orphaned: the manager deletes them once the next generation serves. */
   orphan(): Promise<void>;
@@ -36,7 +36,7 @@ export interface Scenario {
   reshape(hasLooked: () => boolean): Promise<void>;
   /** Changes the instance under the manager's hands until it has looked again. */
   contend(hasLooked: () => boolean): Promise<void>;
-  /** What the objects that the manager has made tell about the rights it needed. */
+  /** The permissions that follow from the objects that the manager created. */
   needsOfChildren(): Promise<readonly Need[]>;
   /** Until nothing is left. */
   remove(): Promise<void>;
@@ -240,7 +240,7 @@ export function openScenario(api: Api, namespace: string, { roles = true }: Scen
     },
     async remove() {
       for (const name of ["alpha", "stuck", SLEEPER]) await remove(`${ours}/fireboltengines/${name}`);
-      // Admission refuses to delete a class that an engine names, also one on its way out.
+      // Admission denies the deletion of a class that an engine refers to, even if the engine is being deleted.
       const engines = { path: `${ours}/fireboltengines` };
       await eventually(async () => expect((await api.expect(engines)).body).toMatchObject({ items: [] }), PATIENCE);
       await remove(`${ours}/fireboltengineclasses/std`);

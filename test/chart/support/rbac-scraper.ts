@@ -1,4 +1,4 @@
-// A scraper at the manager's secure metrics: nobody without a token, nobody without the right, and then the page.
+// A scraper of the manager's secure metrics: rejected without a token, rejected without permission, then served.
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import { type Api, valueAt } from "@firebolt-operator/kube/testing";
@@ -31,7 +31,7 @@ function tokenOf(kubeconfig: string): string {
   return token;
 }
 
-/** The status of one scrape. The certificate is the manager's own: nobody knows it. */
+/** The status of one scrape. The certificate is self-signed: it is not verified. */
 function scrape(token: string | undefined): Promise<number> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const options = { rejectUnauthorized: false, headers, agent: false, signal: AbortSignal.timeout(60_000) };

@@ -5,7 +5,7 @@ import type { Values } from "../../harness/helm/helm.ts";
 export interface ChartCase {
   readonly name: string;
   readonly values: Values;
-  /** Two renders differ: Helm makes the certificate anew. */
+  /** Two renders differ: Helm generates a new certificate each time. */
   readonly random?: boolean;
 }
 

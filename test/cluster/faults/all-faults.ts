@@ -9,7 +9,7 @@ import { OPERATOR_FAULTS } from "./operator-faults.ts";
 import { QUERY_FAULTS } from "./query-faults.ts";
 import { REFUSAL_FAULTS } from "./refusal-faults.ts";
 
-/** Each in a place of its own: they can be made at the same time. */
+/** Each has its own namespace, instance or engine: they can run at the same time. */
 export const SEPARATE_FAULTS: readonly Fault[] = [
   ...GATEWAY_FAULTS,
   ...DATABASE_FAULTS,

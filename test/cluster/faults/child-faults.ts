@@ -1,4 +1,5 @@
-// Somebody deletes or edits what an engine is made of. The operator puts it back, says so, and no query is lost.
+// Another client deletes or edits an engine's objects. The operator restores them and records an event, and no query is
+// lost.
 import type { ResourceType } from "@firebolt-operator/kube";
 import { expect } from "vitest";
 import { LABEL } from "../../../src/api/labels.ts";
@@ -42,7 +43,7 @@ async function scale({ api, namespace, engine }: Scene, replicas: number): Promi
 interface Scaling {
   readonly from: number;
   readonly to: number;
-  /** Who did it, as the event says; a pattern. */
+  /** The writer that the event names; a pattern. */
   readonly by: string;
 }
 

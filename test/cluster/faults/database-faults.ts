@@ -27,7 +27,7 @@ async function deleteMetadataPods(scene: Scene): Promise<void> {
   for (const { metadata } of items) await remove(scene, pods, metadata?.name ?? "");
 }
 
-/** As the page tells it: the socket inside the pod asks for no password. */
+/** As on the page: the socket inside the pod requires no password. */
 async function psql(scene: Scene, ...statements: readonly string[]): Promise<void> {
   const { context, namespace } = scene;
   const kubectl = (await resolveAssets(["kubectl"])).get("kubectl") ?? "";
@@ -40,10 +40,10 @@ async function psql(scene: Scene, ...statements: readonly string[]): Promise<voi
   });
 }
 
-/** The annotation of the last command that a message tells to run. */
+/** The annotation in the last command of a message. */
 function consentIn(message: string): readonly [string, string] {
   const [, key, value] = [...message.matchAll(/(firebolt\.io\/accept-empty-catalogue)=([\w-]+)/g)].at(-1) ?? [];
-  if (key === undefined || value === undefined) throw new Error(`no way out is told: ${message}`);
+  if (key === undefined || value === undefined) throw new Error(`the message names no next step: ${message}`);
   return [key, value];
 }
 
@@ -53,7 +53,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
   {
     ...base,
     name: "postgres-pod-deleted",
-    // The StatefulSet makes another one in seconds: Kubernetes says so, and the operator has nothing to add.
+    // The StatefulSet recreates it in seconds: Kubernetes records that, and the operator adds nothing.
     signs: { kubernetes: /^Normal Killing Pod books-metadata-pg-0: Stopping container postgresql/m },
     async make(scene) {
       const remade = await removeForGood(scene, pods, postgresPod(scene));
@@ -143,7 +143,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
       await remove(scene, pods, postgresPod(scene));
       return {
         async outlast() {
-          // No empty database takes its place by itself.
+          // No empty database replaces it automatically.
           await until("the end of the claim, and no database on another one", async () => {
             const { client, call } = scene.cluster;
             const key = (name: string) => ({ namespace: scene.namespace, name });

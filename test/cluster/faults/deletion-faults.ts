@@ -1,4 +1,4 @@
-// Deletions that take more with them than somebody meant: an instance whose engines serve, and a whole namespace.
+// Deletions with more effect than intended: an instance whose engines serve, and a whole namespace.
 import { expect } from "vitest";
 import { namespaces } from "../../../dev/deploy/namespace.ts";
 import { query } from "../../../dev/deploy/query.ts";

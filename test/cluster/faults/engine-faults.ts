@@ -1,4 +1,4 @@
-// Pods of an engine that do not get ready, in a roll: the old generation goes on serving, and nobody loses a query.
+// Pods of an engine that do not become ready during a roll: the old generation keeps serving, and no query is lost.
 import { defineResource, type KubeObject } from "@firebolt-operator/kube";
 import { expect } from "vitest";
 import { applyManifests } from "../../../dev/deploy/manifests.ts";
@@ -161,7 +161,7 @@ export const ENGINE_FAULTS: readonly Fault[] = [
   },
 ];
 
-/** What the API server refuses to the StatefulSet's controller, because of a rule of the namespace. */
+/** Pods that the API server rejects because of a policy of the namespace. */
 const limitFault = (
   name: string,
   limit: { readonly type: typeof quotas; readonly spec: object; readonly says: string },

@@ -11,7 +11,7 @@ import { until } from "./wait.ts";
 
 type Where = Pick<Scene, "cluster" | "namespace" | "instance">;
 
-/** Field manager of what people do by hand. */
+/** Field manager of manual changes. */
 export const HAND = "kubectl-edit";
 
 export async function expectInstanceReady({ cluster: { client, call }, namespace, instance }: Where): Promise<void> {
@@ -64,7 +64,7 @@ export async function remove(scene: Scene, type: ResourceType, name: string): Pr
   await scene.cluster.client.delete(type, { namespace: scene.namespace, name }, scene.cluster.call);
 }
 
-/** The object as it is, for whoever makes it again. */
+/** The live object, to create it again later. */
 export const read = <T extends KubeObject>(scene: Scene, type: ResourceType<T>, name: string): Promise<T> =>
   scene.cluster.client.get(type, { namespace: scene.namespace, name }, scene.cluster.call);
 
@@ -79,7 +79,7 @@ export async function removeForGood<T extends KubeObject>(scene: Scene, type: Re
   };
 }
 
-/** The same object, as nobody has stored it yet. */
+/** The same object without the fields that the API server sets. */
 export function asNew<T extends KubeObject>(object: T): T {
   const { name, namespace, labels, annotations } = object.metadata ?? {};
   return { ...object, metadata: { name, namespace, labels, annotations } };

@@ -1,5 +1,5 @@
-// What a fault is: how it is made, the signs by which somebody finds its cause, how it is mended, and when it has healed. Every fault
-// has an entry in docs/troubleshooting.md under the same name (test/docs/faults.test.ts).
+// A fault: how it is caused, the signs that point to its cause, how it is repaired, and when it has recovered. Every
+// fault has an entry in docs/troubleshooting.md under the same name (test/docs/faults.test.ts).
 import type { Api } from "@firebolt-operator/kube/testing";
 import type { Connection } from "../../../dev/deploy/connection.ts";
 import type { E2eContext } from "../support/platform.ts";
@@ -47,7 +47,7 @@ export interface Made {
   readonly refusal?: string;
   /** Waits until the fault has lasted long enough for signs that come and go to have gone. */
   readonly outlast?: () => Promise<unknown>;
-  /** Absent: it heals by itself. */
+  /** Absent: it recovers automatically. */
   readonly mend?: () => Promise<unknown>;
   /** Throws until everything is as it should be. */
   readonly healed: () => Promise<unknown>;
@@ -58,12 +58,12 @@ export interface Fault {
   readonly target: FaultTarget;
   /** Spec of an engine that serves before the fault is made. */
   readonly engine?: object;
-  /** Whose conditions and events are looked at. Default: the engine. */
+  /** The object whose conditions and events are checked. Default: the engine. */
   readonly subject?: "engine" | "instance";
   readonly signs: Signs;
-  /** Queries run from before the fault until it has healed, and every one of them is answered. */
+  /** Queries run from before the fault until it has recovered, and all of them succeed. */
   readonly load?: boolean;
-  /** The fault takes away what serves: a query on its way to it may be told to retry. */
+  /** The fault removes what serves: a query in flight may get a response to retry. */
   readonly mayRetry?: true;
   make(scene: Scene): Promise<Made>;
 }

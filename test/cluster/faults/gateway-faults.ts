@@ -47,7 +47,7 @@ async function gatewayPods({ cluster, namespace, instance }: Scene): Promise<rea
   return items.flatMap(({ metadata }) => (metadata?.deletionTimestamp === undefined ? (metadata?.name ?? []) : []));
 }
 
-/** A query that finds the engine stopped is held, and answered when it serves. */
+/** A query for a stopped engine is held, and gets its response once the engine serves. */
 export async function wakeByQuery(scene: Scene): Promise<void> {
   const gateway = await gatewayOf(scene.cluster, scene);
   const { status, body } = await query({ gateway, engine: scene.engine, sql: "SELECT 42" });
@@ -116,7 +116,7 @@ export const GATEWAY_FAULTS: readonly Fault[] = [
   {
     ...base,
     name: "gateway-pod-deleted",
-    // The Deployment makes another one in seconds: Kubernetes says so, and the operator has nothing to add.
+    // The Deployment recreates it in seconds: Kubernetes records that, and the operator adds nothing.
     signs: { kubernetes: /^Normal Killing Pod doors-gateway-\S+: Stopping container envoy/m },
     async make(scene) {
       const before = await gatewayPods(scene);
@@ -141,7 +141,7 @@ export const GATEWAY_FAULTS: readonly Fault[] = [
       const remade = await removeForGood(scene, KINDS.ServiceAccount, gatewayName(scene.instance));
       await stopEngine(scene);
       return {
-        // The tokens of the old account are void: gateways that still have one could wake nobody.
+        // The tokens of the old account are invalid: gateways that still use one cannot wake engines.
         async healed() {
           await remade();
           await wakeByQuery(scene);

@@ -118,7 +118,7 @@ export const OPERATOR_FAULTS: readonly Fault[] = [
     engine: { autoStop: { enabled: true, activeReplicas: 1, idleTimeout: "1h", pollInterval: "1s" } },
     signs: {
       condition:
-        /^Ready=True .*auto-stop cannot see whether queries run.* cannot get resource "pods\/proxy".*next: allow/m,
+        /^Ready=True .*auto-stop cannot determine whether queries run.* cannot get resource "pods\/proxy".*next: allow/m,
       event: /^Warning AutoStopScrapeFailed: .*403 Forbidden: .* cannot get resource "pods\/proxy".*next: allow/m,
       status: /auto-stop-forbidden .*cannot read the activity of its pods/,
     },
@@ -204,7 +204,7 @@ export const OPERATOR_FAULTS: readonly Fault[] = [
   },
 ];
 
-/** The response to an edit, as soon as the API server calls the webhook anew. */
+/** The response to an edit, as soon as the API server calls the webhook again. */
 function refusedEdit(scene: Scene): Promise<string> {
   const path = `/apis/${FireboltEngine.group}/${FireboltEngine.version}/namespaces/${scene.namespace}/fireboltengines/${scene.engine}`;
   return until("an edit that is rejected", async () => {

@@ -1,4 +1,5 @@
-// The operator itself is in trouble: what it cannot say, the plugin says, and everything goes on where it stopped.
+// Faults of the operator itself: the plugin reports what the operator cannot, and the operator resumes where it
+// stopped.
 import { afterAll, inject, test } from "vitest";
 import { OPERATOR_FAULTS } from "./operator-faults.ts";
 import { recordTimes, takeTurn } from "./run-target.ts";

@@ -1,4 +1,4 @@
-// Queries that a gateway cannot answer: its response says why, and what to do.
+// Queries that a gateway cannot serve: its response has the cause and the next step.
 import { expect } from "vitest";
 import { query } from "../../../dev/deploy/query.ts";
 import { gatewayOf } from "../support/cluster-harness.ts";
@@ -13,9 +13,11 @@ async function ask(scene: Scene, engine: string): Promise<string> {
   return `${status}: ${body}`;
 }
 
-/** As soon as the gateways have seen the engine as it is: until then, and on a busy machine, they may tell to retry. */
+/**
+ * As soon as the gateways have observed the engine: until then, and on a busy machine, they may respond with a retry.
+ */
 const untilRefused = (scene: Scene, engine: string, sign: RegExp): Promise<string> =>
-  until(`a query to ${engine} that is refused`, async () => {
+  until(`a rejected query to ${engine}`, async () => {
     const response = await ask(scene, engine);
     expect(response).toMatch(sign);
     return response;

@@ -9,7 +9,7 @@ import type { Fault, Scene } from "./fault.ts";
 import { ENGINES, faultEngine } from "./targets.ts";
 
 async function create(scene: Scene, spec: object): Promise<string> {
-  // As kubectl asks for it.
+  // As kubectl requests it.
   const path = `${collectionPath(FireboltEngine, scene.namespace)}?fieldValidation=Strict`;
   const { status, body } = await scene.api.send({ method: "POST", path, body: faultEngine(scene, spec) });
   return `${status}: ${valueAt(body, ["message"])}`;

@@ -9,7 +9,7 @@ import type { Fault, Made, Scene } from "./fault.ts";
 import { look, missingSigns, PASSING, type Seen, showSeen, type View } from "./signs.ts";
 import { until } from "./wait.ts";
 
-/** The promise: whoever looks finds the cause within two minutes, unless the machine is too busy to do anything (wait.ts). */
+/** The promise: the cause is visible within two minutes, unless the machine is too busy to do anything (wait.ts). */
 const SEEN_MS = 120_000;
 const HEALED_MS = 120_000;
 /** Enough to notice a gap of a second, few enough for thirty faults side by side. */
@@ -74,7 +74,7 @@ function untilShown(fault: Fault, scene: Scene, { refusal = "" }: Made, view: Vi
   return until(`the signs of ${fault.name}`, check, SEEN_MS).catch((error: unknown) => fail(error, last));
 }
 
-/** Healed means that neither the conditions nor the tree speak of it any longer, as well. */
+/** Recovered also means that neither the conditions nor the tree mention it any longer. */
 async function untilHealed(fault: Fault, scene: Scene, made: Made, view: View): Promise<void> {
   const lookNow = (): Promise<Seen> => look(scene, view);
   const check = async (): Promise<void> => {
@@ -97,7 +97,7 @@ async function startQueries({ cluster, namespace, instance, engine }: Scene): Pr
   const gateway = await gatewayOf(cluster, { namespace, instance });
   const load = startLoad({ gateway, engine, perSecond: QUERIES_PER_SECOND, longEveryMs: 0 });
   try {
-    await until(`answers of ${engine}`, async () => expect(load.tally.succeeded).toBeGreaterThanOrEqual(WARM));
+    await until(`responses of ${engine}`, async () => expect(load.tally.succeeded).toBeGreaterThanOrEqual(WARM));
     return load;
   } catch (error) {
     await load.stop();

@@ -60,7 +60,7 @@ async function runOnce(fault: Fault): Promise<Outcome> {
   return took;
 }
 
-/** What people saw, for whoever describes it; beside the figures of the run. */
+/** What users saw, for the documentation; stored beside the figures of the run. */
 function keepSeen({ name }: Fault, { seen }: Outcome): void {
   const folder = join(dirname(inject("e2e").figures), "faults");
   mkdirSync(folder, { recursive: true });
@@ -69,7 +69,7 @@ function keepSeen({ name }: Fault, { seen }: Outcome): void {
 
 const seconds = (ms: number): number => Math.round(ms / 100) / 10;
 
-/** Minutes pass: say where it is. */
+/** This takes minutes: report progress. */
 const tell = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };

@@ -1,5 +1,5 @@
-// What goes wrong with engines and instances, side by side: each shows its cause where people look within two minutes, and
-// heals when it is mended.
+// Faults of engines and instances, in parallel: each shows its cause to users within two minutes, and recovers after
+// the repair.
 import { afterAll, describe, inject, test } from "vitest";
 import { SEPARATE_FAULTS } from "./all-faults.ts";
 import { recordTimes, takeTurn } from "./run-target.ts";

@@ -57,7 +57,7 @@ export function missingSigns(signs: Signs, seen: Seen, only = SIGNS): readonly s
 }
 
 const SIGNS: readonly (keyof Signs)[] = ["condition", "event", "kubernetes", "status", "refusal"];
-/** Gone when the fault is. Events stay, and so does what was refused. */
+/** Disappears with the fault. Events and rejected requests stay. */
 export const PASSING: readonly (keyof Signs)[] = ["condition", "status"];
 
 export const showSeen = ({ condition, event, kubernetes, status, refusal }: Seen): string =>

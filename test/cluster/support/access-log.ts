@@ -1,5 +1,5 @@
-// What the gateways wrote about requests that failed: the line of the access log, with Envoy's flags and details, by the id that each
-// request carries in its path. Only asked when something failed; a gateway that is gone has taken its log with it.
+// Access log lines of failed requests, with Envoy's flags and details, by the id in the request path. Read only after a
+// failure; the log of a deleted gateway pod is lost.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Api, valueAt } from "@firebolt-operator/kube/testing";
 import type { Failure } from "./load-tally.ts";

@@ -1,5 +1,5 @@
-// What an end-to-end test has in its hands: the cluster that the run started, a namespace with an instance, and the gateway's address.
-// Edits are made as a patient user makes them: while the operator is away its webhook refuses them, and they are tried again.
+// The harness of an end-to-end test: the cluster that the run started, a namespace with an instance, and the gateway's
+// address. Edits are retried, as a patient user would: while the operator is down, its webhook cannot be called.
 import type { KubeObject, ResourceType } from "@firebolt-operator/kube";
 import { type Api, openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
 import { inject } from "vitest";

@@ -73,7 +73,7 @@ test("a generation whose pods all reported zero late enough may be deleted", () 
   expect(judge([...early, ...idle])).toEqual({ checked: ["e-g0"], broken: [] });
 });
 
-test("a generation that never served is not looked at", () => {
+test("a generation that never served is ignored", () => {
   expect(judge([], [pod("e-g0-0"), service(1, 10_000), deleted(20_500)])).toEqual({ checked: [], broken: [] });
 });
 

@@ -13,7 +13,7 @@ export interface DrainRules {
 }
 
 export interface DrainVerdict {
-  /** Generations that served once and were deleted: those that were looked at. */
+  /** Generations that served once and were deleted: those that were checked. */
   readonly checked: readonly string[];
   readonly broken: readonly string[];
 }

@@ -5,7 +5,9 @@ import { join } from "node:path";
 
 /** Where vitest keeps what it writes about runs. */
 const FOLDER = join(import.meta.dirname, "../../../node_modules/.vitest/cluster");
-const SUMMARY = join(FOLDER, "figures.json");
+/** Lanes of `npm test` have a cluster each, and a file each: `figures-c1.json`. */
+const LANE = process.env["FIREBOLT_TEST_LANE"];
+const SUMMARY = join(FOLDER, LANE === undefined ? "figures.json" : `figures-${LANE}.json`);
 
 export type Figures = Readonly<Record<string, number | string>>;
 
@@ -25,7 +27,7 @@ export interface Summary {
   readonly file: string;
 }
 
-/** Everything that was recorded, with the requests of all scenarios added up. The folder goes. */
+/** Everything that was recorded, with the requests of all scenarios added up. Removes the folder. */
 export function summariseFigures(folder: string): Summary {
   const scenarios = Object.fromEntries(
     readdirSync(folder)

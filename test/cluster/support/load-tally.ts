@@ -1,9 +1,9 @@
-// The books of a load: every request that was sent is either on its way, answered as it should be, or a failure with all that is known
-// about it. Opens no connection and reads no clock.
+// The accounting of a load: every request is in flight, succeeded, or failed with all that is known about it. Opens no
+// connection and reads no clock.
 
 export type QueryType = "short" | "long";
 
-/** One request that was not answered as it should be. */
+/** One failed request. */
 export interface Failure {
   /** In the request's path, and so in the gateway's access log. */
   readonly id: string;
@@ -15,9 +15,9 @@ export interface Failure {
   readonly failedIn: string;
   readonly at: string;
   readonly durationMs: number;
-  /** Undefined when there was no answer at all. */
+  /** Undefined without a response. */
   readonly status: number | undefined;
-  /** What was wrong: the error of the connection, or the beginning of the answer. */
+  /** The cause: the error of the connection, or the beginning of the response. */
   readonly why: string;
   /** The line of the gateway's access log, once it has been looked up. */
   readonly accessLog?: string;
@@ -36,13 +36,13 @@ export interface LoadFigures {
   readonly shortMaxMs: number;
   /** The longest that a short query took, phase by phase. */
   readonly shortMaxMsByPhase: string;
-  /** How much longer than asked for a long query took at most. */
+  /** The largest delay of a long query beyond its requested duration. */
   readonly longMaxLateMs: number;
   /** Most requests on their way at one moment. */
   readonly mostAtOnce: number;
 }
 
-/** One request that was answered as it should be. */
+/** One request that succeeded. */
 export interface Success {
   readonly type: QueryType;
   readonly tookMs: number;
@@ -114,7 +114,7 @@ export function describeFailures(failures: readonly Failure[]): string {
     const { id, engine, type, connection, sentIn, failedIn, at, durationMs, status, why, accessLog } = failure;
     const phase = sentIn === failedIn ? sentIn : `${sentIn} → ${failedIn}`;
     const how = `${type}, ${connection} connection, ${Math.round(durationMs)} ms`;
-    return `${at} ${id} ${engine} [${phase}] ${how}: ${status ?? "no answer"} ${why}\n    ${accessLog ?? "(not in any access log)"}`;
+    return `${at} ${id} ${engine} [${phase}] ${how}: ${status ?? "no response"} ${why}\n    ${accessLog ?? "(not in any access log)"}`;
   });
   return `${failures.length} requests failed\n${lines.join("\n")}`;
 }

@@ -1,9 +1,9 @@
-// Steady traffic through a gateway: so many queries per second whatever the answers do, some short and some long, half of them on a
-// connection of their own and half on kept ones. Every answer is checked for what it says. Never retries.
+// Steady traffic through a gateway: a constant number of queries per second regardless of the responses, some short and
+// some long, half of them on new connections and half on persistent ones. Every result is checked. Never retries.
 import { Agent, type ClientRequest, request } from "node:http";
 import { type Failure, type LoadFigures, LoadTally, type QueryType } from "./load-tally.ts";
 
-/** A query whose answer is known beforehand. */
+/** A query whose result is known. */
 export interface KnownQuery {
   readonly sql: string;
   /** First value of the first row. */
@@ -28,7 +28,7 @@ export interface LoadOptions {
 
 export interface Load {
   readonly tally: LoadTally;
-  /** What the test does from now on: every failure says in which phase it happened. */
+  /** The phase of the test from now on; every failure names its phase. */
   phase(name: string): void;
   /** Sends one more long query, on a connection of its own; returns its label. */
   sendLong(query: KnownQuery): string;
@@ -44,13 +44,13 @@ interface Sent {
 }
 
 const TICK_MS = 5;
-/** Far longer than the gateway retries or holds: what is not answered by then never will be. */
+/** Far longer than the gateway retries or holds: a request without a response by then never gets one. */
 const PATIENCE_MS = 150_000;
 const KEPT_CONNECTIONS = 16;
 /** Most of them nearer to five seconds than to twenty: a drain lasts as long as the last of them. */
 const LONG_SECONDS = [5, 8, 6, 12, 5, 7, 9, 5, 20, 6, 5, 10, 7, 5, 15, 6];
 
-/** A sum that differs from query to query: an answer that belongs to another query is seen. */
+/** A sum that differs from query to query: the result of another query is detected. */
 export const sumQuery = (number: number): KnownQuery => {
   const [left, right] = [number % 9_973, (number * 31) % 7_919];
   return { sql: `SELECT ${left} + ${right}`, value: left + right, takesMs: 0 };
@@ -148,14 +148,14 @@ function exchange(
     settle(status, why);
   };
   const deadline = setTimeout(() => {
-    once(undefined, `no answer after ${PATIENCE_MS} ms`);
+    once(undefined, `no response after ${PATIENCE_MS} ms`);
     outgoing.destroy();
   }, PATIENCE_MS);
   outgoing.on("error", (error: NodeJS.ErrnoException) => once(undefined, describeError(error, outgoing)));
   outgoing.once("response", (incoming) => {
     const chunks: Buffer[] = [];
     incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-    incoming.once("error", (error) => once(incoming.statusCode, `the answer broke off: ${error.message}`));
+    incoming.once("error", (error) => once(incoming.statusCode, `the response was cut off: ${error.message}`));
     incoming.once("end", () => {
       const text = Buffer.concat(chunks).toString();
       once(incoming.statusCode, problemOf(incoming.statusCode, text, query, performance.now() - startedMs));
@@ -164,7 +164,7 @@ function exchange(
   outgoing.end(query.sql);
 }
 
-/** How far the exchange got tells whether the query may have run. */
+/** The progress of the exchange shows whether the query may have run. */
 function describeError({ code, message }: NodeJS.ErrnoException, { socket }: ClientRequest): string {
   const far = `port ${socket?.localPort}, ${socket?.bytesWritten} bytes sent, ${socket?.bytesRead} received`;
   return `${code ?? ""} ${message} (${far})`;
@@ -174,13 +174,13 @@ function problemOf(status: number | undefined, text: string, query: KnownQuery, 
   const excerpt = text.slice(0, 200).trim();
   if (status !== 200) return excerpt;
   const value = firstValue(text);
-  if (String(value) !== String(query.value)) return `${query.sql} is ${query.value}, answered was ${excerpt}`;
+  if (String(value) !== String(query.value)) return `${query.sql} should be ${query.value}, got ${excerpt}`;
   // Timers may fire a millisecond early.
   if (tookMs < query.takesMs - 5) return `${query.sql} took only ${Math.round(tookMs)} ms`;
   return undefined;
 }
 
-/** First value of the first row; undefined when the text is no such answer. */
+/** First value of the first row; undefined when the body is not such a result. */
 export function firstValue(text: string): unknown {
   if (!text.startsWith("{")) return undefined;
   const document: unknown = JSON.parse(text);

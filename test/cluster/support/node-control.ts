@@ -1,5 +1,6 @@
-// Faults of the node and the control plane, asked for by tests: the cluster belongs to vitest's main process, the tests run in another,
-// and a Unix socket lies between them. One request is one fault, answered when the cluster is there again.
+// Faults of the node and the control plane on request of tests: the cluster belongs to vitest's main process, the tests
+// run in another, and they communicate over a Unix socket. One request is one fault, with a response once the cluster
+// has recovered.
 import { once } from "node:events";
 import { createServer, request, type Server } from "node:http";
 import type { LocalCluster } from "../../../dev/cluster/local-cluster.ts";
@@ -49,7 +50,7 @@ export async function serveNodeControl(cluster: Faulty, socket: string): Promise
   return server;
 }
 
-/** Brings the fault about; fails with what the cluster said. */
+/** Causes the fault; fails with the cluster's error. */
 export async function causeFault(socket: string, fault: Fault): Promise<void> {
   const outgoing = request({
     socketPath: socket,

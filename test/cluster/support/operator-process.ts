@@ -15,7 +15,7 @@ export interface OperatorKiller {
   stop(): Promise<void>;
 }
 
-/** `killed` is told each time. */
+/** Calls `killed` each time. */
 export function startOperatorKiller(api: Api, everyMs: number, killed: () => void = () => undefined): OperatorKiller {
   const stop = new AbortController();
   let kills = 0;
@@ -73,6 +73,6 @@ function kill(pid: number | undefined): boolean {
   }
 }
 
-/** It ended between two looks at it. */
+/** It exited between two checks. */
 const isGone = (error: unknown): boolean =>
   error instanceof Error && "code" in error && ["ENOENT", "ESRCH"].includes(String(error.code));

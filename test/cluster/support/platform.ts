@@ -1,9 +1,9 @@
-// What the end-to-end platform consists of, as data: names, manifests, the operator's settings, and what the set-up of a run tells the
-// tests. It starts nothing and imports nothing of vitest: the set-up runs outside of it.
+// The end-to-end platform as data: names, manifests, the operator's settings, and what the set-up of a run passes to
+// the tests. It starts nothing and imports nothing of vitest: the set-up runs outside of it.
 import type { KubeObject } from "@firebolt-operator/kube";
 import { UNCACHED_NAMES, UNCACHED_SETTLE_SECONDS } from "../../../dev/deploy/values.ts";
 
-/** What the run's set-up tells the tests. */
+/** What the set-up passes to the tests. */
 export interface E2eContext {
   readonly kubeconfig: string;
   readonly nodeName: string;
@@ -51,6 +51,9 @@ export const FAULTS_OPERATOR_VALUES = { ...UNCACHED_NAMES, replicaCount: 2 };
 /** How long a generation is kept after the switch, with these values. */
 export const DRAIN_SETTLE_MS = 1_000 * UNCACHED_SETTLE_SECONDS;
 
+/** Below it a host names its engine; nothing resolves it. */
+export const HOST_DOMAIN = "fb.example.com";
+
 const API_VERSION = "compute.firebolt.io/v1alpha1";
 
 export const engineManifest = (name: string, spec: object): KubeObject =>
@@ -77,7 +80,7 @@ const CLASS_SPEC = {
 
 /** An instance with its gateway of two pods, a class and one engine. */
 export const platformManifests = (): readonly KubeObject[] => [
-  instanceManifest(INSTANCE, {}),
+  instanceManifest(INSTANCE, { gateway: { hostDomains: [HOST_DOMAIN], defaultEngine: ENGINE } }),
   manifest("FireboltEngineClass", CLASS, CLASS_SPEC),
   engineManifest(ENGINE, { replicas: 1 }),
 ];

@@ -32,7 +32,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     control.close();
   });
   const { adminKubeconfig: kubeconfig } = cluster;
-  // Faults have instances of their own, and nobody kills leaders there.
+  // Faults have their own instances, and no test kills leaders there.
   const isForFaults = project.name === "faults";
   const values = isForFaults ? FAULTS_OPERATOR_VALUES : OPERATOR_VALUES;
   await installCharts({ kubeconfig, images, values, progress: say });

@@ -1,4 +1,5 @@
-// Single queries at chosen moments after a switch of traffic, each with what became of it and which generation answered. Never retries.
+// Single queries at chosen moments after a switch of traffic, each with its outcome and the generation that served it.
+// Never retries.
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseRows, query } from "../../../dev/deploy/query.ts";
 import type { EngineReport } from "./engine-reports.ts";
@@ -7,7 +8,7 @@ import type { Failure } from "./load-tally.ts";
 export interface PlannedQuery {
   /** After the switch. */
   readonly offsetMs: number;
-  /** How long it runs; 0 for one that is over at once. */
+  /** How long it runs; 0 for one that finishes immediately. */
   readonly takesMs: number;
 }
 
@@ -16,7 +17,9 @@ export interface SingleQuery extends PlannedQuery {
   readonly engine: string;
   /** Measured, from the switch to the moment it was sent. */
   readonly sentAfterMs: number;
-  /** The generation that answered; undefined when the query was lost, and for a long one: the engine's reports have it. */
+  /**
+   * The generation that served it; undefined when the query was lost, and for a long one: the engine's reports have it.
+   */
   readonly generation: string | undefined;
   readonly failure: Failure | undefined;
 }
@@ -30,7 +33,7 @@ export interface SendOptions {
   readonly switchedMs: number;
 }
 
-/** Resolves when all of them have an answer or are lost. */
+/** Resolves when all of them have a response or are lost. */
 export function sendPlanned(plan: readonly PlannedQuery[], options: SendOptions): Promise<readonly SingleQuery[]> {
   return Promise.all(
     plan.map(async (planned, index) => {

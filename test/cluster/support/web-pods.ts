@@ -1,11 +1,14 @@
-// Small pods for tests of the cluster itself: a web server in a few lines on the operator image's Node, hardened as Pod Security
-// "restricted" asks. It tells its name, looks up and fetches what it is asked to, and keeps one text in its volume. Data only.
+// Small pods for tests of the cluster itself: a web server in a few lines on the operator image's Node, hardened as Pod
+// Security "restricted" requires. It returns its name, resolves and fetches URLs on request, and stores one string in
+// its volume. Data only.
 import type { KubeObject } from "@firebolt-operator/kube";
 
 export const WEB_PORT = 8080;
 const KEPT = "/data/kept";
 
-/** GET / answers the pod's name, GET /fetch?url what it fetched from there; PUT and GET /kept keep and answer a text. */
+/**
+ * GET / returns the pod's name, GET /fetch?url what it fetched from there; PUT and GET /kept store and return a string.
+ */
 const PROGRAM = `
 const { createServer } = require("node:http");
 const { readFile, writeFile } = require("node:fs/promises");
@@ -73,7 +76,7 @@ export function webDeployment(options: WebOptions & { readonly replicas: number 
   ];
 }
 
-/** One pod with a volume of the default class, as large as the one PostgreSQL asks for. */
+/** One pod with a volume of the default class, as large as PostgreSQL's. */
 export function webStatefulSet(options: WebOptions): KubeObject {
   const labels = { app: options.name };
   return manifest("apps/v1", "StatefulSet", options, {

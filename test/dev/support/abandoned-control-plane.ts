@@ -1,4 +1,4 @@
-// A program that starts a control plane, tells its folder and processes on one line, and then waits to be killed.
+// A program that starts a control plane, prints its folder and processes on one line, and then waits to be killed.
 import { startControlPlane } from "../../../dev/control-plane/control-plane.ts";
 
 const controlPlane = await startControlPlane();

@@ -16,7 +16,7 @@ export interface ImageRoot extends Disposable {
   readonly index: unknown;
   /** What Docker reads. */
   readonly docker: unknown;
-  /** Copies a file into the image's /tmp, readable for all; answers its path inside. */
+  /** Copies a file into the image's /tmp, readable for all; returns its path inside. */
   place(file: string, name: string): string;
   /** Starts the entry point, or another program of the image, with these arguments. */
   run(args: readonly string[], instead?: readonly string[], context?: RunContext): ChildProcess;
@@ -111,7 +111,7 @@ function runInside({ folder, config, command, context = {} }: Run): ChildProcess
 
 function entrypointOf(config: unknown): readonly string[] {
   const entrypoint = valueAt(config, ["config", "Entrypoint"]);
-  if (!Array.isArray(entrypoint)) throw new Error("the image does not say what to run");
+  if (!Array.isArray(entrypoint)) throw new Error("the image has no entry point");
   return entrypoint.map(String);
 }
 

@@ -31,9 +31,9 @@ export interface LaunchOptions {
 export interface PlaygroundHarness extends AsyncDisposable {
   /** `npm start`, `npm run stop`. */
   npm(args: readonly string[], how?: LaunchOptions): PlaygroundRun;
-  /** A file that goes away with the harness; answers its path. */
+  /** A file that is removed with the harness; returns its path. */
   write(name: string, text: string): string;
-  /** What the state file says, if there is one. */
+  /** The contents of the state file, if there is one. */
   state(): { readonly pid: number; readonly folder: string } | undefined;
   /** Names of the clusters that have lived here so far, as control groups have them. Looks while one runs. */
   readonly clusters: ReadonlySet<string>;
@@ -87,7 +87,7 @@ export function openPlaygroundHarness(): PlaygroundHarness {
     leftovers,
     async untilNothingIsLeft() {
       const check = (): boolean => leftovers().length === 0;
-      await eventually(check, { timeoutMs: GONE_MS, describe: "an end without leftovers" }).catch((error: unknown) => {
+      await eventually(check, { timeoutMs: GONE_MS, describe: "a complete cleanup" }).catch((error: unknown) => {
         throw new Error(`still there:\n${leftovers().join("\n")}`, { cause: error });
       });
     },

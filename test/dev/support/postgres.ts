@@ -1,5 +1,5 @@
-// A real PostgreSQL of its own: a fresh cluster below a workspace, on a loopback port, gone with the workspace. The server
-// refuses to run as root, so under root it runs as an unprivileged user.
+// A separate, real PostgreSQL: a fresh cluster below a workspace, on a loopback port, removed with the workspace. The
+// server does not run as root, so under root it runs as an unprivileged user.
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmodSync, chownSync, mkdirSync } from "node:fs";
@@ -113,7 +113,7 @@ interface User {
   readonly gid: number;
 }
 
-/** Undefined when this process has no privileges to give up. */
+/** Undefined when this process has no privileges to drop. */
 async function unprivilegedUser(): Promise<User | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const id = async (flag: string, name: string): Promise<number> =>

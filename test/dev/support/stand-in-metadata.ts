@@ -1,4 +1,5 @@
-// Starts the stand-in metadata service as a local process on a loopback port, and asks it for its health as the kubelet does.
+// Starts the stand-in metadata service as a local process on a loopback port, and checks its health as the kubelet
+// does.
 import { once } from "node:events";
 import { connect } from "node:http2";
 import { join } from "node:path";
@@ -61,11 +62,11 @@ export interface StandInMetadataOptions {
 export interface StandInMetadata {
   readonly process: ManagedProcess;
   readonly port: number;
-  /** The answer of a gRPC health check. */
+  /** The result of a gRPC health check. */
   health(): Promise<"SERVING" | "NOT_SERVING">;
 }
 
-/** Does not wait for anything: whether and when it serves is what tests look at. */
+/** Does not wait: tests check whether and when it serves. */
 export async function startStandInMetadata(
   workspace: Workspace,
   options: StandInMetadataOptions,
@@ -87,7 +88,7 @@ export async function startStandInMetadata(
   return { process: managed, port, health: () => checkHealth(port) };
 }
 
-/** Asks whoever listens there, as the kubelet does. */
+/** Calls the health check on that port, as the kubelet does. */
 export async function checkHealth(port: number): Promise<"SERVING" | "NOT_SERVING"> {
   const session = connect(`http://127.0.0.1:${port}`);
   const signal = AbortSignal.timeout(30_000);

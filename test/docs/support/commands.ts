@@ -61,8 +61,7 @@ export function parseDocPage(text: string): DocPage {
     }
     if (part.language !== "console" && !SHELLS.has(part.language)) continue;
     const { line } = part;
-    for (const word of part.words)
-      if (!WORDS.has(word)) problems.push({ line, problem: `nobody knows the word "${word}"` });
+    for (const word of part.words) if (!WORDS.has(word)) problems.push({ line, problem: `unknown word "${word}"` });
     if (part.words.includes("no-test")) {
       const reason = REASON.exec(part.before)?.groups?.["reason"];
       if (reason === undefined)
@@ -75,7 +74,7 @@ export function parseDocPage(text: string): DocPage {
     } else {
       problems.push({
         line,
-        problem: `a ${part.language} block is run by nobody: make it console, or no-test with a reason`,
+        problem: `a ${part.language} block is not run: make it console, or no-test with a reason`,
       });
     }
   }
@@ -107,7 +106,7 @@ function* partsOf(text: string): Generator<Block | { readonly line: number; read
   }
 }
 
-/** `$ ` begins a command, `> ` goes on with it, everything else is what it prints. */
+/** `$ ` starts a command, `> ` continues it, everything else is its output. */
 function commandsOf({ line, lines, words }: Block): readonly DocStep[] {
   const commands: { line: number; script: string; output: string[] }[] = [];
   for (const [index, text] of lines.entries()) {

@@ -25,7 +25,7 @@ export async function openDocHarness(kubeconfig: string): Promise<DocHarness> {
   chmodSync(plugin, 0o755);
   return {
     folder,
-    // A home of its own, so that no settings of the user's programs have a say.
+    // A separate home, so that the user's settings have no effect.
     env: { PATH: `${bin}:${process.env["PATH"]}`, HOME: home, KUBECONFIG: kubeconfig, LANG: "C.UTF-8", TERM: "dumb" },
     [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }),
   };

@@ -1,4 +1,4 @@
-// Which pages the repository has, and whose commands are run by which test. Data and a file listing; judges nothing.
+// Which pages the repository has, and whose commands are run by which test. Data and a file listing; checks nothing.
 import { globSync } from "node:fs";
 import { join } from "node:path";
 

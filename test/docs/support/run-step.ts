@@ -1,5 +1,5 @@
-// Runs the steps of one page in its shell and says where the page is wrong. Knows nothing of clusters: whatever the commands need is on
-// their PATH and in their folder.
+// Runs the steps of one page in its shell and reports where the page is wrong. Independent of clusters: the commands
+// find what they need on their PATH and in their folder.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,7 +20,7 @@ export interface DocContext {
   readonly againMs?: number;
 }
 
-/** Throws at the first step that does not do what the page says, with its line. */
+/** Throws at the first step that does not match the page, with its line. */
 export async function runStep(step: DocStep, { shell, folder, againMs = AGAIN_MS }: DocContext): Promise<void> {
   switch (step.type) {
     case "file":
@@ -58,7 +58,7 @@ async function runCommand(
 }
 
 function problemOf({ fails, output }: DocStep & { readonly type: "command" }, printed: string, code: number) {
-  if (fails && code === 0) return "ended with 0, and the page says that it fails";
+  if (fails && code === 0) return "exited with 0, but the page expects a failure";
   if (!fails && code !== 0) return `ended with ${code}`;
   return output.length === 0 || printsAsShown(output, printed)
     ? undefined

@@ -1,5 +1,5 @@
-// One shell for the commands of one page, as a reader has one: variables and background jobs stay. Runs what it is given and answers
-// with what came out; compares nothing.
+// One shell for the commands of one page, as a reader would use: variables and background jobs persist. Runs a command
+// and returns its output; compares nothing.
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -23,7 +23,7 @@ export interface DocShellOptions {
 }
 
 export function openDocShell({ folder, env }: DocShellOptions): DocShell {
-  // A process group of its own: at the end everything that a page left running goes with it.
+  // A separate process group: at the end all processes that a page left running are terminated.
   const shell = spawn("bash", ["--noprofile", "--norc"], {
     cwd: folder,
     env: { ...env },

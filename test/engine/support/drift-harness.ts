@@ -55,9 +55,9 @@ async function write<T extends object>(api: Api, path: string, body: object): Pr
   return objectIn<T>((await api.expect({ method: "POST", path, body })).body);
 }
 
-/** The server answers a successful write or read with an object of the kind that was asked for. */
+/** A successful write or read returns an object of the requested kind. */
 function objectIn<T extends object>(body: unknown): T {
   if (typeof body !== "object" || body === null || !("metadata" in body))
-    throw new TypeError("the answer is no object");
+    throw new TypeError("the response is not an object");
   return body as T;
 }

@@ -1,5 +1,5 @@
-// A real control plane with the real StatefulSet controller, simulated nodes and metrics pages: what engine tests share within one
-// file. Every test works in a namespace of its own (engine-harness.ts).
+// A real control plane with the real StatefulSet controller, simulated nodes and metrics pages: the one that all test files of a run share, or one
+// of its own for a benchmark. Every test works in a namespace of its own (engine-harness.ts).
 import { join } from "node:path";
 import { createKubeClient, type KubeClient } from "@firebolt-operator/kube/client";
 import { startControlPlane } from "../../../dev/control-plane/control-plane.ts";
@@ -17,6 +17,8 @@ export interface EngineControlPlane extends AsyncDisposable {
 
 const CRDS = join(import.meta.dirname, "../../../config/crd");
 const NODES = 2;
+
+export { openSimulatedCluster as openEngineControlPlane } from "../../harness/control-plane/simulated-cluster.ts";
 
 export async function startEngineControlPlane(): Promise<EngineControlPlane> {
   const metrics = await startMetricsServer();

@@ -50,7 +50,7 @@ export interface EngineHarness extends AsyncDisposable {
   createClass(name: string, spec?: ClassSpec): Promise<void>;
   editClass(name: string, spec: object): Promise<void>;
   engine(name: string): FireboltEngine;
-  /** Waits until the history shows the engine so, and answers it. */
+  /** Waits until the engine in the history matches, and returns it. */
   until(
     name: string,
     check: (engine: FireboltEngine) => boolean,
@@ -65,7 +65,7 @@ export interface EngineHarness extends AsyncDisposable {
   statefulSet(name: string, generation: number): V1StatefulSet | undefined;
   /** What the routing Service selects; NaN without one. */
   target(name: string): number;
-  /** What a pod says about its queries from now on. */
+  /** What a pod reports about its queries from now on. */
   queries(pod: V1Pod | undefined, answer: MetricsAnswer): void;
   /** A node selector that no node satisfies until `release`. */
   readonly hold: Readonly<Record<string, string>>;
@@ -154,7 +154,7 @@ export async function openEngineHarness(cluster: EngineControlPlane, prefix: str
           if (!isSettled(found, generation)) throw new Error(`the engine is ${JSON.stringify(found.status)}`);
           const left = leftovers(history, name, generation);
           if (left.length > 0) throw new Error(`still there: ${left.join(", ")}`);
-          // Kinds are watched one by one: what the status tells may not have been shown yet.
+          // Kinds are watched one by one: objects that the status mentions may not have been observed yet.
           const addresses = harness.pods(name, generation).flatMap(({ status }) => status?.podIP ?? []);
           const [target, count] = [harness.target(name), addresses.length];
           if (target !== generation || count !== found.spec?.replicas)

@@ -1,18 +1,18 @@
-// An engine and its instance in memory, with the passes of the real reconciler over them: what the unit tests of whole passes
-// share. Time stands still; pods follow their StatefulSets when a test says so.
+// An engine and its instance in memory, with passes of the real reconciler: shared by the unit tests of whole passes.
+// The clock is manual; pods follow their StatefulSets on request of a test.
 import { silentLogger } from "@firebolt-operator/kube";
 import type { NextCheck } from "@firebolt-operator/kube/controller";
 import type { EngineSpec } from "../../../src/api/firebolt-engine/engine.ts";
 import { OPERATOR_DEFAULTS } from "../../../src/api/operator-defaults.ts";
 import { noEngineMetrics } from "../../../src/engine/metrics-hooks.ts";
 import { runEnginePass } from "../../../src/engine/pass/pass.ts";
-import { FakeEngineWorld } from "./fake-engine-world.ts";
+import { FakeEngineStore } from "./fake-engine-store.ts";
 import { engine, instance, NOW_MS } from "./fixtures.ts";
 
 const PASSES_AT_MOST = 30;
 const AT_REST_MS = 30_000;
 
-export class FakeEngineCluster extends FakeEngineWorld {
+export class FakeEngineCluster extends FakeEngineStore {
   nowMs = NOW_MS;
   /** Reasons of the events recorded so far. */
   readonly events: string[] = [];
@@ -25,7 +25,7 @@ export class FakeEngineCluster extends FakeEngineWorld {
     return this.status?.conditions?.find(({ type }) => type === "Ready");
   }
 
-  /** The requests since the last time somebody asked. */
+  /** The requests since the last call. */
   taken(): readonly string[] {
     return this.requests.splice(0);
   }
@@ -76,7 +76,7 @@ export function cluster(spec: Partial<EngineSpec> = {}): FakeEngineCluster {
   return world;
 }
 
-/** The same at rest on generation 0, with nothing asked since. */
+/** The same at rest on generation 0, with no requests since. */
 export async function stable(spec: Partial<EngineSpec> = {}): Promise<FakeEngineCluster> {
   const world = cluster(spec);
   await world.run();

@@ -2,8 +2,8 @@
 
 import type { ScrapeResponse } from "../../../src/engine/cluster/pod-scrape.ts";
 import type { Pod } from "../../../src/engine/model/children.ts";
-import { judgeFailure, judgeResponse, type ProbeOutcome } from "../../../src/engine/probe/judge-scrape.ts";
 import type { QueryProbe } from "../../../src/engine/probe/query-probe.ts";
+import { outcomeOfFailure, outcomeOfResponse, type ProbeOutcome } from "../../../src/engine/probe/scrape-outcome.ts";
 
 /** Pods are read in order, up to the first that is not idle. What `scrape` throws is a pod that does not respond. */
 export function probeInOrder(pods: readonly Pod[], scrape: (pod: string) => ScrapeResponse): QueryProbe {
@@ -17,8 +17,8 @@ export function probeInOrder(pods: readonly Pod[], scrape: (pod: string) => Scra
 
 function outcomeOf(scrape: () => ScrapeResponse): ProbeOutcome {
   try {
-    return judgeResponse(scrape());
+    return outcomeOfResponse(scrape());
   } catch (error) {
-    return judgeFailure(error);
+    return outcomeOfFailure(error);
   }
 }

@@ -4,7 +4,7 @@ import type { NextCheck } from "@firebolt-operator/kube/controller";
 import { ENGINE_CONTRACT } from "../../../src/api/engine-contract.ts";
 import type { AutoStop } from "../../../src/api/firebolt-engine/auto-stop.ts";
 import { OPERATOR_DEFAULTS } from "../../../src/api/operator-defaults.ts";
-import type { EngineWorld } from "../../../src/engine/cluster/world.ts";
+import type { EngineCluster } from "../../../src/engine/cluster/engine-cluster.ts";
 import { noEngineMetrics } from "../../../src/engine/metrics-hooks.ts";
 import { runEnginePass } from "../../../src/engine/pass/pass.ts";
 import { FakeEngineCluster } from "./fake-cluster.ts";
@@ -20,7 +20,7 @@ export const POLICY: AutoStop = {
   idleTimeout: "30m",
   pollInterval: "1m",
 };
-/** What an engine with that many queries says on its metrics page. */
+/** The metrics of an engine with that many queries. */
 export const pageOf = (queries: number): string => `${GAUGE.running} ${queries}\n${GAUGE.suspended} 0\n`;
 /** As times are stored. */
 export const text = (ms: number): string => new Date(ms).toISOString().replace(".000Z", "Z");
@@ -29,7 +29,7 @@ export class FakeTimedCluster extends FakeEngineCluster {
   drainSettleMs = 0;
   readonly scaled: string[] = [];
   note: (reason: string, note: string) => void = () => undefined;
-  wakeDemand: EngineWorld["wakeDemand"] & {} = () => undefined;
+  wakeDemand: EngineCluster["wakeDemand"] & {} = () => undefined;
 
   override pass(): Promise<NextCheck> {
     const { defaults, bounds } = { defaults: OPERATOR_DEFAULTS, bounds: {} };
@@ -73,7 +73,7 @@ export class FakeTimedCluster extends FakeEngineCluster {
     return this.get("FireboltEngine", "e")?.spec?.replicas;
   }
 
-  /** A time, or a value as somebody might write it. */
+  /** A time, or a value as a user might write it. */
   stamp(value: number | string): void {
     const stored = this.get("FireboltEngine", "e");
     if (stored === undefined) throw new Error("no engine");

@@ -1,5 +1,5 @@
-// Small builders for engine tests: an engine, its instance, and a snapshot whose objects are rendered from the spec unless a
-// test says otherwise.
+// Small builders for engine tests: an engine, its instance, and a snapshot whose objects are rendered from the spec by
+// default.
 import type { EngineSpec, FireboltEngine } from "../../../src/api/firebolt-engine/engine.ts";
 import type { FireboltEngineClass } from "../../../src/api/firebolt-engine/engine-class.ts";
 import type { EngineStatus } from "../../../src/api/firebolt-engine/status.ts";
@@ -8,7 +8,7 @@ import type { V1ObjectMeta } from "../../../src/api/generated/kubernetes.ts";
 import { API_VERSION, ENGINE_NAMES } from "../../../src/api/group.ts";
 import { OPERATOR_DEFAULTS } from "../../../src/api/operator-defaults.ts";
 import { computeEngine } from "../../../src/engine/compute/compute-engine.ts";
-import { eachPart } from "../../../src/engine/model/child-kinds.ts";
+import { CHILD_KINDS, type ChildKind, eachPart, PART_NAMES, PARTS } from "../../../src/engine/model/child-kinds.ts";
 import type { Child } from "../../../src/engine/model/children.ts";
 import { NO_PODS } from "../../../src/engine/model/pod-state.ts";
 import { viewRouting } from "../../../src/engine/model/routing.ts";
@@ -90,6 +90,15 @@ export function liveSet(of: FireboltEngine, generation: number, metadata: V1Obje
   };
 }
 
+/** The objects of a generation beside its StatefulSet, in the order of removal. */
+export const removedParts = (generation: number): readonly { readonly kind: ChildKind; readonly name: string }[] =>
+  CHILD_KINDS.flatMap((kind) =>
+    PART_NAMES.filter((part) => PARTS[part].kind === kind).map((part) => ({
+      kind,
+      name: PARTS[part].nameOf("e", generation),
+    })),
+  );
+
 export const absentSet = (generation: number): GenerationSet => ({
   generation,
   statefulSet: { type: "absent" },
@@ -116,7 +125,7 @@ export function routingTo(generation: number): Routing {
 export const READY = { wanted: 2, total: 2, ready: 2, allReady: true } as const;
 export const NOT_READY = { wanted: 2, total: 2, ready: 1, allReady: false } as const;
 
-/** Phase and counters come from the engine's status; everything is in order unless told otherwise. */
+/** Phase and counters come from the engine's status; everything is in order by default. */
 export function snapshot(of: FireboltEngine, changes: Partial<EngineSnapshot> = {}): EngineSnapshot {
   const generations = generationsOf(of);
   return {

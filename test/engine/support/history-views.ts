@@ -1,4 +1,4 @@
-// What a history says about one engine, in a form that tests compare: the distinct values that a field has had, in order.
+// The history of one engine, in a form that tests compare: the distinct values that a field has had, in order.
 import type { EngineHistory } from "./history.ts";
 
 interface Observed {

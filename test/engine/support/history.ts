@@ -1,5 +1,5 @@
 // An independent observer of one namespace: every version of every engine, StatefulSet, Service, ConfigMap and pod, in the order
-// in which the API server stored them. It shares nothing with the operator and judges nothing; invariants.ts does.
+// in which the API server stored them. It shares nothing with the operator and checks nothing; invariants.ts does.
 import type { KubeObject, ResourceType } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { FireboltEngine } from "../../../src/api/firebolt-engine/engine.ts";
@@ -55,8 +55,8 @@ export async function watchEngineHistory(client: KubeClient, namespace: string):
       };
       // Known once the present state is complete: its objects come in no order.
       let position: string | undefined;
-      // The server drops a watcher that does not keep up. One that goes on from the last version misses none; were that one too old,
-      // an ERROR would say so.
+      // The server drops a slow watcher. Resuming from the last version misses nothing; if that version is too old, the
+      // server sends an ERROR.
       while (!stop.signal.aborted) {
         const from =
           position === undefined

@@ -1,5 +1,5 @@
-// The safety invariants (docs/design/engine.md#invariants) that can be seen from outside, checked over a recorded history: after
-// every single stored version, whoever wrote it. Answers what was broken, in words; an empty list is the only good answer.
+// The safety invariants (docs/design/engine.md#invariants) that can be observed from outside, checked over a recorded
+// history: after every stored version, by any writer. Returns the violations; an empty list means none.
 import type { FireboltEngine } from "../../../src/api/firebolt-engine/engine.ts";
 import type { EngineStatus } from "../../../src/api/firebolt-engine/status.ts";
 import type { V1Pod, V1Service, V1StatefulSet } from "../../../src/api/generated/kubernetes.ts";
@@ -31,7 +31,7 @@ class Replay {
   readonly #sets = new Map<string, V1StatefulSet>();
   readonly #selectors = new Map<string, number>();
   readonly #pods = new Map<string, V1Pod>();
-  /** Selectors that went back to a draining generation: the next status must say that it was taken back. */
+  /** Selectors that went back to a draining generation: the next status must record that it was taken back. */
   readonly #returns = new Map<string, { readonly target: number; readonly broken: () => void }>();
 
   constructor(edits: OutsideEdits) {

@@ -23,7 +23,7 @@ interface Phase {
 
 export interface RequestCounts {
   readonly engines: number;
-  /** Of several looks at one engine, one counts. */
+  /** Several reads of one engine count once. */
   readonly createPerEngine: number;
   readonly createMs: number;
   readonly rollPerEngine: number;
@@ -45,7 +45,9 @@ export interface CountOptions {
   readonly progress?: (line: string) => void;
 }
 
-/** The harness has an instance and no operator yet. Engines of one replica, drain check on and answered. */
+/**
+ * The harness has an instance and no operator yet. Engines with one replica; drain checks are on and get a response.
+ */
 export async function countEngineRequests(harness: EngineHarness, options: CountOptions): Promise<RequestCounts> {
   const { engines, idleMs, progress = () => undefined } = options;
   const operator = await harness.operator();
@@ -58,7 +60,7 @@ export async function countEngineRequests(harness: EngineHarness, options: Count
     await Promise.all(names.map(start));
     await Promise.all(names.map(end));
     const wallMs = Math.round(performance.now() - startedMs);
-    // Events are written a moment after what they tell.
+    // Events are written a moment after their cause.
     await quiet(operator);
     return { wallMs, asked: operator.requests.slice(before) };
   };
@@ -102,7 +104,7 @@ export async function countEngineRequests(harness: EngineHarness, options: Count
   };
 }
 
-/** Resolves when nothing has been asked for a second, and nothing is under way. */
+/** Resolves when no request was sent for a second, and none is in flight. */
 async function quiet(operator: EngineOperator): Promise<void> {
   const { requests } = operator;
   for (let seen = -1; seen !== requests.length; ) {

@@ -70,7 +70,7 @@ function hasPort({ ports }: DeepReadonly<Rule>, { port, protocol = "TCP" }: Flow
   return ports === undefined || ports.some((entry) => entry.port === port && (entry.protocol ?? "TCP") === protocol);
 }
 
-/** No list means everybody. A peer without a namespace selector is a pod of the policy's own namespace. */
+/** No list means every peer. A peer without a namespace selector is a pod of the policy's own namespace. */
 function hasPeer(
   peers: readonly DeepReadonly<Peer>[] | undefined,
   { end, home }: { readonly end: End; readonly home: string },

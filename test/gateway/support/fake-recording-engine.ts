@@ -1,5 +1,5 @@
-// A server in an engine's place that records what reaches it, byte for byte as the gateway sent it, and answers queries with 200: at once,
-// when their body has come, or never, and then it does not read it either.
+// A fake engine that records what it receives, byte for byte as the gateway sent it, and responds to queries with 200:
+// immediately, when the body has arrived, or never; then it does not read the body either.
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { ENGINE_CONTRACT } from "../../../src/api/engine-contract.ts";

@@ -4,6 +4,7 @@
 import { randomInt } from "node:crypto";
 import { findFreePorts, openWorkspace, type Workspace } from "@firebolt-operator/kube/testing";
 import { type GatewayConfig, renderGatewayConfig } from "../../../src/gateway/gateway-config.ts";
+import type { EngineSelection } from "../../../src/gateway/host-names.ts";
 import { serialiseGatewayConfig } from "../../../src/gateway/serialise.ts";
 import { type DnsServer, startDnsServer } from "../../harness/envoy/dns-server.ts";
 import { type RunningEnvoy, startEnvoy } from "../../harness/envoy/envoy.ts";
@@ -38,11 +39,11 @@ export interface GatewayHarness extends Gateway {
   readonly workspace: Workspace;
   readonly dns: DnsServer;
   readonly client: GatewayClient;
-  /** One more gateway pod, with the same configuration on ports of its own. */
-  startGateway(name: string): Promise<Gateway>;
+  /** One more gateway pod on ports of its own, with the same configuration or other ways to name an engine. */
+  startGateway(name: string, selection?: EngineSelection): Promise<Gateway>;
   /** Starts an engine pod. Nobody finds it before it is published. */
   startEngine(options: Omit<StandInEngineOptions, "namespace" | "address">): Promise<StandInEngine>;
-  /** Lets the name of the engine's Service point at these pods, from the next question on. */
+  /** Points the name of the engine's Service at these pods, from the next DNS query on. */
   publish(engine: string, pods: readonly Pick<StandInEngine, "address">[] | undefined): void;
   /** An address of its own on loopback. */
   nextAddress(): string;
@@ -56,11 +57,14 @@ export interface GatewayHarnessOptions {
   readonly adjust?: (config: GatewayConfig) => void;
   /** The memory limit that the container would have. */
   readonly memoryLimitBytes?: number;
+  /** Further ways to name an engine. */
+  readonly selection?: EngineSelection;
 }
 
 export async function openGatewayHarness({
   adjust,
   memoryLimitBytes,
+  selection,
 }: GatewayHarnessOptions = {}): Promise<GatewayHarness> {
   const workspace = openWorkspace("gateway-");
   // Not 127.0.0.x: everyday servers live there, and several runs may share a machine.
@@ -70,10 +74,10 @@ export async function openGatewayHarness({
   let lastHost = 0;
   const nextAddress = (): string => `${network}.${++lastHost}`;
 
-  const startGateway = async (name: string): Promise<Gateway> => {
+  const startGateway = async (name: string, other = selection): Promise<Gateway> => {
     const [clientPort = 0, metricsPort = 0, adminPort = 0] = await findFreePorts(3);
     const config = renderGatewayConfig(
-      { namespace: NAMESPACE, metricsPort, memoryLimitBytes },
+      { namespace: NAMESPACE, metricsPort, memoryLimitBytes, selection: other },
       { address: "127.0.0.1", clientPort, adminPort },
     );
     adjust?.(config);

@@ -4,17 +4,17 @@ import type { NextCheck } from "@firebolt-operator/kube/controller";
 import type { EventNote } from "@firebolt-operator/kube/events";
 import type { FireboltInstance } from "../../../src/api/firebolt-instance/instance.ts";
 import { OPERATOR_DEFAULTS } from "../../../src/api/operator-defaults.ts";
-import type { InstanceKey } from "../../../src/instance/cluster/world.ts";
+import type { InstanceKey } from "../../../src/instance/cluster/instance-cluster.ts";
 import type { InstancePassRecord } from "../../../src/instance/metrics-hooks.ts";
 import { InstanceMemories } from "../../../src/instance/model/memory.ts";
 import { runInstancePass } from "../../../src/instance/pass/pass.ts";
 import type { RenderSettings } from "../../../src/instance/render/instance-objects.ts";
-import { Crash, FakeInstanceWorld } from "./fake-instance-world.ts";
+import { Crash, FakeInstanceStore } from "./fake-instance-store.ts";
 
 export const KEY = { namespace: "ns", name: "lakeside" };
 
 export class InstanceRun {
-  readonly world = new FakeInstanceWorld();
+  readonly world = new FakeInstanceStore();
   readonly events: EventNote[] = [];
   readonly passes: InstancePassRecord[] = [];
   nowMs = Date.UTC(2026, 0, 1);

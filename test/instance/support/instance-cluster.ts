@@ -34,7 +34,7 @@ export interface InstanceCluster extends AsyncDisposable {
   readonly adminKubeconfig: string;
   /** Path of a kubeconfig with a token of this service account, which is made if it does not exist. */
   serviceAccountKubeconfig(namespace: string, name: string): Promise<string>;
-  /** A namespace of its own; with `restricted`, Pod Security refuses every pod that is not hardened. */
+  /** A separate namespace; with `restricted`, Pod Security rejects every pod that is not hardened. */
   namespace(security?: "restricted"): Promise<TestNamespace>;
 }
 
@@ -109,12 +109,12 @@ function openNamespace(api: Api, namespace: string): TestNamespace {
     async createInstance(spec = {}) {
       await ns.create("FireboltInstance", instance({ name: "lakeside", namespace, ...spec }));
     },
-    // The API server answers with what was asked for, in the shape of the CRD.
+    // The API server returns the requested kind, in the shape of the CRD.
     instance: async () => (await ns.get("FireboltInstance", "lakeside")) as FireboltInstance,
     async setReady(component, ready) {
       const selector = encodeURIComponent(`firebolt.io/component=${component}`);
       const deployment = `lakeside-${component}`;
-      // A pod that comes up later would be ready by itself.
+      // A pod that starts later would become ready automatically.
       const pods = await eventually(
         async () => {
           const { body } = await api.expect({ path: `${path("Pod")}?labelSelector=${selector}` });

@@ -16,7 +16,7 @@ export interface InstanceHarness extends AsyncDisposable {
   provisioned(spec?: Parameters<TestNamespace["createInstance"]>[0], security?: "restricted"): Promise<TestNamespace>;
   /** Requests that the operator sends while `during` runs, as `verb resource`. */
   requestsDuring(during: () => Promise<void>): Promise<readonly string[]>;
-  /** All instances have come to rest: their pods are up, and three passes over each of them ask for nothing. */
+  /** All instances are at rest: their pods are ready, and three passes over each of them send no request. */
   atRest(): Promise<unknown>;
   /** Lets the operator make this many more passes over the instances it has. */
   passes(count: number): Promise<void>;
@@ -77,7 +77,10 @@ interface Workload {
   };
 }
 
-/** Pods that are still on their way are looked at, and what they show is written down. The database's waits for a volume here, for good. */
+/**
+ * Pods that are still starting are observed, and their state is written to the status. The database pod waits for a
+ * volume forever here.
+ */
 async function expectWorkloadsAtRest({ api }: InstanceCluster): Promise<void> {
   const { items } = (await api.expect({ path: "/apis/apps/v1/deployments" })).body as {
     readonly items: readonly Workload[];

@@ -1,4 +1,5 @@
-// Somebody's admission policy: a webhook on loopback that answers every creation of a StatefulSet in one namespace with the same JSON patch.
+// A foreign admission policy: a webhook on loopback that returns the same JSON patch for every creation of a
+// StatefulSet in one namespace.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -34,7 +35,7 @@ export async function startMutatingPolicy(
     response.end(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: verdict }));
   };
   const server = createServer({ key: leaf.key, cert: leaf.certificate }, (request, response) => {
-    answer(request, response).catch((error: unknown) => response.destroy(new Error("no answer", { cause: error })));
+    answer(request, response).catch((error: unknown) => response.destroy(new Error("no response", { cause: error })));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
   const { port } = server.address() as AddressInfo;

@@ -157,7 +157,7 @@ export const SCENARIOS: readonly Scenario[] = [
     firesAt: "10m",
     labels: { name: "vfireboltengine.compute.firebolt.io" },
     quiet: [
-      // What the webhook itself refuses, webhooks of others, and one call that fell into a restart.
+      // Denials by the webhook itself, other webhooks, and one call during a restart.
       [`apiserver_admission_webhook_rejection_count{${W},error_type="no_error"} 0+1x90`],
       ['apiserver_admission_webhook_rejection_count{name="v.example.com",error_type="calling_webhook_error"} 0+1x90'],
       [`apiserver_admission_webhook_rejection_count{${W},error_type="calling_webhook_error"} 7x90`],
@@ -360,7 +360,7 @@ export const SCENARIOS: readonly Scenario[] = [
         `envoy_http_downstream_rq_xx{${H}="gateway",envoy_response_code_class="5"} 0+2x90`,
         `envoy_http_downstream_rq_total{${H}="gateway"} 0+100x90`,
       ],
-      // Scrapes of the gateway's own statistics are nobody's queries.
+      // Scrapes of the gateway's own statistics are not queries of clients.
       [
         `envoy_http_downstream_rq_xx{${H}="stats",envoy_response_code_class="5"} 0+50x90`,
         `envoy_http_downstream_rq_total{${H}="stats"} 0+50x90`,
@@ -406,6 +406,24 @@ export const SCENARIOS: readonly Scenario[] = [
     firesAt: "4m",
     labels: POD,
     quiet: [[`firebolt_gateway_wake_demand_dropped_total{${P}} 3x90`]],
+  },
+  {
+    alert: "FireboltGatewayResolvesNames",
+    severity: "warning",
+    fires: [`firebolt_gateway_discovery_active{${P}} 0x30`],
+    quietAt: "9m",
+    firesAt: "10m",
+    labels: POD,
+    // An agent that restarts now and then.
+    quiet: [[`firebolt_gateway_discovery_active{${P}} 1x90`], [`firebolt_gateway_discovery_active{${P}} 0x8 1x81`]],
+  },
+  {
+    alert: "FireboltGatewayRejectsEndpoints",
+    severity: "warning",
+    fires: [`firebolt_gateway_discovery_rejected_total{${P}} 0x2 1x30`],
+    firesAt: "4m",
+    labels: POD,
+    quiet: [[`firebolt_gateway_discovery_rejected_total{${P}} 3x90`]],
   },
 ];
 

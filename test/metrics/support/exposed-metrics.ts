@@ -6,15 +6,18 @@ import { expect } from "vitest";
 import { HOOKS } from "../../../src/admission/registration/hooks.ts";
 import { createAdmissionMetrics } from "../../../src/admission/server/admission-metrics.ts";
 import { createCertificateMetrics, createDemandMetrics } from "../../../src/metrics/process-series.ts";
-import { renderDemandPage } from "../../../src/wake-agent/demand.ts";
+import { renderDemand } from "../../../src/wake-agent/demand.ts";
+import { renderDiscovery } from "../../../src/wake-agent/discovery/render-discovery.ts";
 import { register, unregister } from "../../admission/support/webhook-harness.ts";
+import { startBriefPod } from "../../gateway/support/brief-pods.ts";
+import { openDiscoveryHarness } from "../../gateway/support/discovery-harness.ts";
 import { openGatewayHarness } from "../../gateway/support/gateway-harness.ts";
 import { createNamespace, eventually } from "../../harness/control-plane/requests.ts";
 import { engine } from "../../harness/fixtures/manifests.ts";
 import type { MetricsOperator } from "./operator-harness.ts";
 import { parsePage, scrape } from "./scrape.ts";
 
-/** What the rule about the event loop asks. */
+/** What the rule about the event loop selects. */
 const LONGEST_LAG_SECONDS = 0.5;
 
 /**
@@ -38,7 +41,7 @@ export async function healthyPage(operator: MetricsOperator, sleeping: string): 
   });
 }
 
-/** What appears only after a rollout was given up, a probe failed, a certificate was loaded, or webhooks are on. */
+/** What appears only after a rollout was abandoned, a probe failed, a certificate was loaded, or webhooks are on. */
 export async function neverOnThatPage(): Promise<string> {
   const webhooks = new Registry();
   const paths = HOOKS.map(({ path }) => path);
@@ -71,12 +74,38 @@ export async function envoyAndEnginePages(): Promise<string> {
   return `${envoy}\n${await (await standIn.get(9090, "/metrics")).text()}`;
 }
 
+/** Of an Envoy that has an engine as a cluster of its own. */
+export async function discoveringEnvoyPage(): Promise<string> {
+  await using harness = await openDiscoveryHarness();
+  const pod = await startBriefPod("e-g0-0", harness.nextAddress());
+  try {
+    harness.publish("e", [pod]);
+    await eventually(async () => expect(harness.discovery().connected).toBe(true));
+    await harness.client.query({ engine: "e" });
+    return (await scrape(`http://127.0.0.1:${harness.metricsPort}/stats/prometheus`)).text;
+  } finally {
+    await pod.end();
+  }
+}
+
 export function agentPage(): string {
-  return renderDemandPage({
+  const demand = renderDemand({
     rows: [{ engine: "e", stampMs: 1, holds: 1, shed: 1 }],
     dropped: 0,
     apiErrors: { write: 0, watch: 0 },
   });
+  const discovery = renderDiscovery({
+    discovery: {
+      connected: true,
+      engines: ["e"],
+      rejections: 0,
+      generations: () => new Map([[0, 1]]),
+      isAccepted: () => false,
+    },
+    view: { complete: true, isWatchBroken: false, engineNames: ["e"] },
+    gateway: { queriesByName: 0, withoutNamesMs: 60_000 },
+  });
+  return `${demand}${discovery}`;
 }
 
 /** The API server's own page, after a call of a webhook of ours that nothing serves. */

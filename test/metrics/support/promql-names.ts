@@ -1,5 +1,5 @@
-// Finds the series that a PromQL expression asks for, and the labels it groups by. It judges no syntax: promtool does that. Grafana's
-// variables count as text that matches anything.
+// Finds the series that a PromQL expression selects, and the labels it groups by. It does not check the syntax:
+// promtool does. Grafana's variables match any value.
 import type { Series } from "./scrape.ts";
 
 export interface Matcher {
@@ -71,7 +71,7 @@ function matchersIn(tokens: readonly string[]): readonly Matcher[] {
   });
 }
 
-/** Whether a series answers the selector; labels that the scraper adds are taken as given. */
+/** Whether a series matches the selector; labels that the scraper adds are assumed to match. */
 export function answers(series: Series, { name, matchers }: Selector, scraperLabels: ReadonlySet<string>): boolean {
   if (name !== undefined && series.name !== name) return false;
   return matchers.every(({ label, operator, value }) => {

@@ -7,7 +7,7 @@ import type { Removal, RoutingWrite } from "../../../src/engine/model/decision.t
 import type { ChildMap, Cluster } from "./cluster.ts";
 import type { Lag } from "./system.ts";
 
-/** The process died: nothing of the pass goes on. */
+/** The process was killed: the pass does not continue. */
 export class CrashError extends Error {
   override readonly name = "CrashError";
 }

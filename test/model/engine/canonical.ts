@@ -4,6 +4,8 @@
 import { ANNOTATION, LABEL } from "../../../src/api/labels.ts";
 import type { Engine, Service } from "../../../src/engine/model/children.ts";
 import {
+  CHILD_MAPS,
+  type ChildMap,
   type Cluster,
   generationInName,
   KINDS,
@@ -82,15 +84,15 @@ function partKey(cluster: Cluster, kind: Kind, base: number): string {
       );
     case "services":
       return childrenKey(cluster.engine, cluster.services, base, (service) => selectorKey(service, base));
-    case "configMaps":
-      return childrenKey(cluster.engine, cluster.configMaps, base, (map) => contentKey(map.data, map.metadata?.name));
     case "pods":
       return [...cluster.pods]
         .map(([name, group]) => podsKey(name, group, base))
         .toSorted()
         .join();
-    default:
-      return kind satisfies never;
+    default: {
+      const objects: ReadonlyMap<string, Child> = cluster[kind satisfies ChildMap];
+      return childrenKey(cluster.engine, objects, base, (object) => contentKey(object, object.metadata?.name));
+    }
   }
 }
 
@@ -174,13 +176,13 @@ function childrenKey<T extends Child>(
   return keys.toSorted().join();
 }
 
-/** A number for the content of an object, apart from the generation in its names. */
+/** A number for the content of an object, apart from its metadata and the generation in its names. */
 function contentKey(spec: object | undefined, name: string | undefined): string {
   if (spec === undefined) return "";
   let content = contentOfSpec.get(spec);
   if (content === undefined) {
     const generation = generationInName(name ?? "") ?? 0;
-    const text = JSON.stringify(spec)
+    const text = JSON.stringify({ ...spec, metadata: undefined })
       .replaceAll(`-g${generation}`, "-g#")
       .replaceAll(`"${LABEL.generation}":"${generation}"`, "#");
     content = textId(text);
@@ -228,18 +230,14 @@ function relation(known: Cluster, cluster: Cluster, kind: Kind): string {
       const sameStatus = known.engine?.status === cluster.engine?.status ? "" : "s";
       return compare(known.engine, cluster.engine) + sameStatus;
     }
-    case "statefulSets":
-    case "services":
-    case "configMaps": {
-      const [before, now] = [known[kind], cluster[kind]];
-      return [...before].map(([name, object]) => compare(object, now.get(name))).join("");
-    }
     case "engineClass":
     case "instance":
     case "pods":
       return "";
-    default:
-      return kind satisfies never;
+    default: {
+      const [before, now] = [known[kind satisfies ChildMap], cluster[kind satisfies ChildMap]];
+      return [...before].map(([name, object]) => compare(object, now.get(name))).join("");
+    }
   }
 }
 
@@ -267,12 +265,10 @@ function lowestGeneration({ cluster, lag, standby }: Pick<System, "cluster" | "l
     count(status?.activeGeneration);
     count(status?.currentGeneration);
     count(status?.drainingGeneration);
-    for (const name of view.statefulSets.keys()) count(generationInName(name));
+    for (const map of CHILD_MAPS) for (const name of view[map].keys()) count(generationInName(name));
     for (const name of view.pods.keys()) count(generationInName(name));
-    for (const name of view.configMaps.keys()) count(generationInName(name));
-    for (const [name, service] of view.services) {
+    for (const service of view.services.values()) {
       const target = Number(service.spec?.selector?.[LABEL.generation]);
-      count(generationInName(name));
       if (!Number.isNaN(target)) count(target);
     }
   }

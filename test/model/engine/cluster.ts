@@ -1,23 +1,16 @@
 // What the API server of the model holds: plain values that are replaced, never changed, so that thousands of states
-// share what they have in common. Knows what an API server does by itself; nothing of what the operator wants.
+// share what they have in common. Implements what an API server does on its own, and nothing of the operator.
 
-import type { V1ConfigMap, V1ObjectMeta, V1Service, V1StatefulSet } from "../../../src/api/generated/kubernetes.ts";
+import type { V1ObjectMeta } from "../../../src/api/generated/kubernetes.ts";
 import { LABEL } from "../../../src/api/labels.ts";
 import type { DeepReadonly } from "../../../src/api/values/deep-readonly.ts";
-import type {
-  ConfigMap,
-  Engine,
-  EngineClass,
-  Instance,
-  Pod,
-  Service,
-  StatefulSet,
-} from "../../../src/engine/model/children.ts";
+import { CHILD_KINDS, type ChildKind, type ChildOf, type ChildTypes } from "../../../src/engine/model/child-kinds.ts";
+import type { Engine, EngineClass, Instance, Pod } from "../../../src/engine/model/children.ts";
 import { routingServiceName } from "../../../src/engine/model/names.ts";
 import { NAME, NAMESPACE } from "./fixtures.ts";
 
 /**
- * A pod in one word: not started; ready with no query, with one, without metrics; the same three while its readiness
+ * The state of a pod: not started; ready with no query, with one, without metrics; the same three while its readiness
  * probe fails, as it does under a heavy query; deleted by itself.
  */
 export type Mood = "pending" | "idle" | "busy" | "silent" | "unready" | "unreadyBusy" | "unreadySilent" | "gone";
@@ -34,11 +27,11 @@ export interface PodGroup {
 export interface Settings {
   /** `--drain-settle`. */
   readonly settleMs: number;
-  /** How far the clock goes in one step. */
+  /** How far the clock advances in one step. */
   readonly tickMs: number;
   /**
-   * Whether results of probes are remembered, as the prober does, and clients use old addresses until the settle time
-   * is over.
+   * Whether results of probes are remembered, as the prober does, and clients use stale addresses until the settle time
+   * has passed.
    */
   readonly remembers: boolean;
 }
@@ -49,13 +42,26 @@ export interface Probed {
   readonly atMs: number;
 }
 
-export interface Cluster {
+/** Where objects of a kind are stored: `StatefulSet` in `statefulSets`. */
+type MapOf<K extends ChildKind> = `${Uncapitalize<K>}s`;
+export type ChildMaps = { readonly [K in ChildKind as MapOf<K>]: ReadonlyMap<string, ChildOf<K>> };
+export type ChildMap = keyof ChildMaps;
+
+export const mapOf = (kind: ChildKind): ChildMap => `${kind.charAt(0).toLowerCase()}${kind.slice(1)}s` as ChildMap;
+/** In the order of the declarations. */
+export const CHILD_MAPS: readonly ChildMap[] = CHILD_KINDS.map(mapOf);
+const NAMES_OF_MAPS: ReadonlySet<string> = new Set(CHILD_MAPS);
+export const isChildMap = (name: string): name is ChildMap => NAMES_OF_MAPS.has(name);
+
+/** One map per kind; a value and its key come from the same entry. */
+export function childMaps(of: (map: ChildMap) => ReadonlyMap<string, Stored>): ChildMaps {
+  return Object.fromEntries(CHILD_MAPS.map((map) => [map, of(map)])) as ChildMaps;
+}
+
+export interface Cluster extends ChildMaps {
   readonly engine: Engine | undefined;
   readonly engineClass: EngineClass | undefined;
   readonly instance: Instance | undefined;
-  readonly statefulSets: ReadonlyMap<string, StatefulSet>;
-  readonly services: ReadonlyMap<string, Service>;
-  readonly configMaps: ReadonlyMap<string, ConfigMap>;
   readonly pods: ReadonlyMap<string, PodGroup>;
   readonly nowMs: number;
   readonly settings: Settings;
@@ -76,20 +82,11 @@ export interface Cluster {
 }
 
 /** What a watch is about. */
-export const KINDS = [
-  "engine",
-  "engineClass",
-  "instance",
-  "statefulSets",
-  "services",
-  "configMaps",
-  "pods",
-] as const satisfies readonly (keyof Cluster)[];
-export type Kind = (typeof KINDS)[number];
+export type Kind = "engine" | "engineClass" | "instance" | ChildMap | "pods";
+export const KINDS: readonly Kind[] = ["engine", "engineClass", "instance", ...CHILD_MAPS, "pods"];
 
 export type Metadata = DeepReadonly<V1ObjectMeta>;
-type Stored = { readonly metadata?: Metadata };
-export type ChildMap = "statefulSets" | "services" | "configMaps";
+export type Stored = { readonly metadata?: Metadata };
 
 export const NOW_MS = Date.UTC(2026, 0, 1);
 export const TIME = "2025-12-31T23:00:00Z";
@@ -119,7 +116,7 @@ export function nextVersion(cluster: Cluster): string {
 }
 
 /** A new object gets an identity. */
-export function created<T extends V1ConfigMap | V1Service | V1StatefulSet>(cluster: Cluster, object: T): T {
+export function created<T extends ChildTypes[ChildKind]>(cluster: Cluster, object: T): T {
   const version = nextVersion(cluster);
   const metadata = {
     ...object.metadata,
@@ -147,34 +144,25 @@ export type Propagation = "background" | "foreground" | "orphan";
 
 /** Deletes as the API server does: what holds finalizers stays, marked. */
 export function deleted(cluster: Cluster, map: ChildMap, name: string, propagation: Propagation): Cluster {
-  switch (map) {
-    case "statefulSets": {
-      const set = cluster.statefulSets.get(name);
-      if (set === undefined || set.metadata?.deletionTimestamp !== undefined) return cluster;
-      if (propagation !== "foreground") {
-        const left = propagation === "orphan" ? cluster.pods.get(name) : undefined;
-        return written(cluster, {
-          statefulSets: withMap(cluster.statefulSets, name, undefined),
-          pods: withMap(cluster.pods, name, left === undefined ? undefined : { ...left, orphaned: true }),
-        });
-      }
-      const marked = touched(cluster, set, { deletionTimestamp: TIME, finalizers: ["foregroundDeletion"] });
-      const group = cluster.pods.get(name);
-      return written(cluster, {
-        statefulSets: withMap(cluster.statefulSets, name, marked),
-        pods: group === undefined ? cluster.pods : withMap(cluster.pods, name, { ...group, terminating: true }),
-      });
-    }
-    case "services":
-      return deletedFrom(cluster, "services", name);
-    case "configMaps":
-      return deletedFrom(cluster, "configMaps", name);
-    default:
-      return map satisfies never;
+  if (map !== "statefulSets") return deletedFrom(cluster, map, name);
+  const set = cluster.statefulSets.get(name);
+  if (set === undefined || set.metadata?.deletionTimestamp !== undefined) return cluster;
+  if (propagation !== "foreground") {
+    const left = propagation === "orphan" ? cluster.pods.get(name) : undefined;
+    return written(cluster, {
+      statefulSets: withMap(cluster.statefulSets, name, undefined),
+      pods: withMap(cluster.pods, name, left === undefined ? undefined : { ...left, orphaned: true }),
+    });
   }
+  const marked = touched(cluster, set, { deletionTimestamp: TIME, finalizers: ["foregroundDeletion"] });
+  const group = cluster.pods.get(name);
+  return written(cluster, {
+    statefulSets: withMap(cluster.statefulSets, name, marked),
+    pods: group === undefined ? cluster.pods : withMap(cluster.pods, name, { ...group, terminating: true }),
+  });
 }
 
-function deletedFrom(cluster: Cluster, map: "services" | "configMaps", name: string): Cluster {
+function deletedFrom(cluster: Cluster, map: ChildMap, name: string): Cluster {
   const objects: ReadonlyMap<string, Stored> = cluster[map];
   const object = objects.get(name);
   if (object === undefined || object.metadata?.deletionTimestamp !== undefined) return cluster;

@@ -1,15 +1,12 @@
-// What may happen to an engine at any moment and needs no fairness: people edit, delete and meddle, pods fail, queries
-// run, the instance goes away, writes are forbidden, watches stand still. Each is one step of cost one.
+// What may happen to an engine at any moment and needs no fairness: other clients edit and delete objects, pods fail,
+// queries run, the instance is deleted, writes are forbidden, watches stall. Each is one step of cost one.
 import { timeText } from "../../../src/api/condition-list.ts";
 import { ANNOTATION, LABEL } from "../../../src/api/labels.ts";
+import { PART_NAMES, PARTS } from "../../../src/engine/model/child-kinds.ts";
 import { isOwnedBy } from "../../../src/engine/model/children.ts";
+import { routingServiceName, statefulSetName } from "../../../src/engine/model/names.ts";
 import {
-  configMapName,
-  headlessServiceName,
-  routingServiceName,
-  statefulSetName,
-} from "../../../src/engine/model/names.ts";
-import {
+  CHILD_MAPS,
   type ChildMap,
   type Cluster,
   created,
@@ -18,6 +15,7 @@ import {
   isReadyMood,
   KINDS,
   type Mood,
+  mapOf,
   TIME,
   touched,
   withMap,
@@ -39,7 +37,7 @@ import {
   specOf,
   TEMPLATES,
 } from "./fixtures.ts";
-import { stalled } from "./model-world.ts";
+import { stalled } from "./model-engine-cluster.ts";
 import { type System, seenThrough, UNTOUCHED } from "./system.ts";
 
 export const DISTURBANCES = [
@@ -142,7 +140,7 @@ function* instanceLoss(system: System): Generator<Happening> {
   yield to(system, "the instance is removed", { instance: undefined });
 }
 
-/** A pod that fails its readiness probe goes on with what it runs. */
+/** A pod that fails its readiness probe keeps running its queries. */
 const UNREADY: Readonly<Record<Mood, Mood>> = {
   pending: "pending",
   idle: "unready",
@@ -191,7 +189,9 @@ function* routingEdits(system: System): Generator<Happening> {
   const service = cluster.services.get(name);
   if (service === undefined) return;
   const meddled = { ...system, touched: { ...system.touched, routing: true } };
-  yield to(meddled, "somebody deletes the routing Service", { services: withMap(cluster.services, name, undefined) });
+  yield to(meddled, "another client deletes the routing Service", {
+    services: withMap(cluster.services, name, undefined),
+  });
   const { currentGeneration = 0 } = cluster.engine?.status ?? {};
   const uid = cluster.engine?.metadata?.uid ?? "";
   const others = [...cluster.statefulSets].flatMap(([set, { metadata }]) =>
@@ -201,18 +201,18 @@ function* routingEdits(system: System): Generator<Happening> {
     if (service.spec?.selector?.[LABEL.generation] === target) continue;
     const selector = { ...service.spec?.selector, [LABEL.generation]: target };
     const edited = touched(cluster, { ...service, spec: { ...service.spec, selector } });
-    yield to(meddled, `somebody points the routing Service at ${target}`, {
+    yield to(meddled, `another client points the routing Service at ${target}`, {
       services: withMap(cluster.services, name, edited),
     });
   }
 }
 
 function* childDeletions(system: System): Generator<Happening> {
-  for (const map of ["configMaps", "services"] as const)
+  for (const map of new Set(PART_NAMES.map((part) => mapOf(PARTS[part].kind))))
     for (const name of system.cluster[map].keys())
       if (generationInName(name) !== undefined)
         yield {
-          label: `somebody deletes ${name}`,
+          label: `another client deletes ${name}`,
           system: { ...system, cluster: deleted(system.cluster, map, name, "background") },
         };
 }
@@ -224,7 +224,7 @@ function* statefulSetEdits(system: System): Generator<Happening> {
     const meddled = withTouchedSet(system, name);
     for (const propagation of ["background", "foreground"] as const)
       yield {
-        label: `somebody deletes ${name}${propagation === "foreground" ? " and waits for its pods" : ""}`,
+        label: `another client deletes ${name}${propagation === "foreground" ? " and waits for its pods" : ""}`,
         system: { ...meddled, cluster: deleted(cluster, "statefulSets", name, propagation) },
       };
     const { spec } = set;
@@ -234,7 +234,7 @@ function* statefulSetEdits(system: System): Generator<Happening> {
       { ...set, spec: { ...spec, replicas: (spec.replicas ?? 1) + 1 } },
       { generation: 2, managedFields: [{ manager: "kubectl", operation: "Update", time: TIME }] },
     );
-    yield to(system, `somebody scales ${name}`, { statefulSets: withMap(cluster.statefulSets, name, scaled) });
+    yield to(system, `another client scales ${name}`, { statefulSets: withMap(cluster.statefulSets, name, scaled) });
   }
 }
 
@@ -249,7 +249,7 @@ function* orphanings(system: System): Generator<Happening> {
   for (const [name, { metadata }] of cluster.statefulSets)
     if (metadata?.deletionTimestamp === undefined)
       yield {
-        label: `somebody deletes ${name} and orphans its pods`,
+        label: `another client deletes ${name} and orphans its pods`,
         system: { ...withTouchedSet(system, name), cluster: deleted(cluster, "statefulSets", name, "orphan") },
       };
 }
@@ -262,11 +262,10 @@ function* strangers(system: System): Generator<Happening> {
   const { currentGeneration = 0 } = cluster.engine?.status ?? {};
   const names: (readonly [ChildMap, string])[] = [["services", routingServiceName(NAME)]];
   for (const generation of [currentGeneration, cluster.used + 1])
-    names.push(
-      ["configMaps", configMapName(NAME, generation)],
-      ["services", headlessServiceName(NAME, generation)],
-      ["statefulSets", statefulSetName(NAME, generation)],
-    );
+    names.push(...PART_NAMES.map((part) => [mapOf(PARTS[part].kind), PARTS[part].nameOf(NAME, generation)] as const), [
+      "statefulSets",
+      statefulSetName(NAME, generation),
+    ]);
   for (const [map, name] of names)
     for (const labels of cluster[map].has(name) ? [] : [{}, { [LABEL.engine]: NAME }]) {
       const metadata = { name, labels, namespace: NAMESPACE };
@@ -281,7 +280,7 @@ function* strangers(system: System): Generator<Happening> {
 /** An object loses the label by which caches find it. */
 function* labelLosses(system: System): Generator<Happening> {
   const { cluster } = system;
-  for (const map of ["statefulSets", "services", "configMaps"] as const)
+  for (const map of CHILD_MAPS)
     for (const [name, object] of cluster[map]) {
       const { [LABEL.engine]: label, ...labels } = object.metadata?.labels ?? {};
       if (label === undefined || object.metadata?.deletionTimestamp !== undefined) continue;
@@ -292,7 +291,7 @@ function* labelLosses(system: System): Generator<Happening> {
 }
 
 function* bans(system: System): Generator<Happening> {
-  for (const forbidden of ["statefulSets", "services", "configMaps"] as const)
+  for (const forbidden of CHILD_MAPS)
     if (system.cluster.forbidden === undefined) yield to(system, `${forbidden} may not be written`, { forbidden });
 }
 
@@ -301,12 +300,12 @@ function* wakes(system: System): Generator<Happening> {
   const { cluster } = system;
   const { engine } = cluster;
   if (engine === undefined || axesOf(engine).autoStop === undefined) return;
-  // As the wake agent stamps: after the last scaling. Time stands still here, so the second after is as far as it goes.
+  // As the wake agent stamps: after the last scaling. The clock is stopped here, so it is at most one second later.
   const scaledMs = Date.parse(engine.status?.lastScaledAt ?? "") || 0;
   const stamp = timeText(scaledMs === cluster.nowMs ? scaledMs + 1_000 : cluster.nowMs);
   if (engine.metadata?.annotations?.[ANNOTATION.wakeRequested] === stamp) return;
   const annotations = { ...engine.metadata?.annotations, [ANNOTATION.wakeRequested]: stamp };
-  yield to(system, "a query asks for the engine", { engine: touched(cluster, engine, { annotations }) });
+  yield to(system, "a query requests the engine", { engine: touched(cluster, engine, { annotations }) });
 }
 
 function* endsAndBeginnings(system: System): Generator<Happening> {

@@ -3,8 +3,8 @@
 // it.
 import { KubeApiError } from "@firebolt-operator/kube";
 import type { EngineStatus } from "../../../src/api/firebolt-engine/status.ts";
-import type { V1ConfigMap, V1Service, V1StatefulSet } from "../../../src/api/generated/kubernetes.ts";
-import type { CreateResult, ReplicasResult, StatusWriteResult } from "../../../src/engine/cluster/world.ts";
+import type { CreateResult, ReplicasResult, StatusWriteResult } from "../../../src/engine/cluster/engine-cluster.ts";
+import type { ChildKind, ChildTypes } from "../../../src/engine/model/child-kinds.ts";
 import type { Engine } from "../../../src/engine/model/children.ts";
 import type { Removal, RoutingWrite } from "../../../src/engine/model/decision.ts";
 import type { Request } from "./calls.ts";
@@ -25,11 +25,7 @@ function admit({ forbidden }: Cluster, map: ChildMap): void {
   if (forbidden === map) throw refusal(403, "Forbidden");
 }
 
-export function createdChild(
-  cluster: Cluster,
-  map: ChildMap,
-  object: V1ConfigMap | V1Service | V1StatefulSet,
-): Effect<CreateResult> {
+export function createdChild(cluster: Cluster, map: ChildMap, object: ChildTypes[ChildKind]): Effect<CreateResult> {
   const name = object.metadata?.name ?? "";
   admit(cluster, map);
   if (cluster[map].has(name)) return { cluster, answer: "exists", refused: true };

@@ -2,13 +2,15 @@
 // class come back. A fair run takes every such step sooner or later.
 import { controllerUid } from "../../../src/engine/model/children.ts";
 import {
-  type ChildMap,
+  CHILD_MAPS,
   type Cluster,
+  childMaps,
   generationInName,
   isBusyMood,
   isReadyMood,
   type Mood,
   routedSet,
+  type Stored,
   touched,
   withMap,
   written,
@@ -59,7 +61,7 @@ export function withMoods(cluster: Cluster, set: string, moods: readonly Mood[])
   });
 }
 
-/** The clock goes on. */
+/** The clock advances. */
 export function later(cluster: Cluster, ms = cluster.settings.tickMs): Cluster {
   return { ...cluster, nowMs: cluster.nowMs + ms };
 }
@@ -114,7 +116,10 @@ function* probings(cluster: Cluster): Generator<Step> {
   }
 }
 
-/** Where queries may start: on what the Service selects, and on what it selected until the settle time is over. */
+/**
+ * Where queries may start: on what the Service selects, and, until the settle time has passed, on what it selected
+ * before.
+ */
 export function takesQueries(cluster: Cluster, set: string): boolean {
   const { remembers, settleMs } = cluster.settings;
   if (!remembers) return true;
@@ -136,23 +141,17 @@ function* endings(cluster: Cluster): Generator<Step> {
       };
 }
 
-const CHILDREN = ["statefulSets", "services", "configMaps"] as const satisfies readonly ChildMap[];
-type Stored = { readonly metadata?: Parameters<typeof controllerUid>[0] };
-
 /** Without the objects of the engine's names that `goes` picks; the same cluster when there is none. */
 function swept(cluster: Cluster, goes: (owner: string | undefined) => boolean): Cluster {
-  const keep = <T extends Stored>(map: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
+  const keep = (map: ReadonlyMap<string, Stored>): ReadonlyMap<string, Stored> =>
     [...map.values()].some(({ metadata }) => goes(controllerUid(metadata)))
       ? new Map([...map].filter(([, { metadata }]) => !goes(controllerUid(metadata))))
       : map;
-  const [statefulSets, services, configMaps] = [
-    keep(cluster.statefulSets),
-    keep(cluster.services),
-    keep(cluster.configMaps),
-  ];
-  const kept = { statefulSets, services, configMaps };
-  if (CHILDREN.every((map) => kept[map] === cluster[map])) return cluster;
-  const pods = new Map([...cluster.pods].filter(([name, { orphaned }]) => orphaned === true || statefulSets.has(name)));
+  const kept = childMaps((map) => keep(cluster[map]));
+  if (CHILD_MAPS.every((map) => kept[map] === cluster[map])) return cluster;
+  const pods = new Map(
+    [...cluster.pods].filter(([name, { orphaned }]) => orphaned === true || kept.statefulSets.has(name)),
+  );
   return written(cluster, { ...kept, pods });
 }
 

@@ -3,7 +3,7 @@
 import { LABEL } from "../../../src/api/labels.ts";
 import { type Engine, isOwnedBy, type StatefulSet } from "../../../src/engine/model/children.ts";
 import { routingServiceName, statefulSetName } from "../../../src/engine/model/names.ts";
-import { type Cluster, generationInName, isBusyMood, isReadyMood } from "./cluster.ts";
+import { CHILD_MAPS, type Cluster, generationInName, isBusyMood, isReadyMood } from "./cluster.ts";
 import { axesOf, NAME, OPEN_INSTANCE } from "./fixtures.ts";
 
 export interface Counters {
@@ -43,8 +43,8 @@ export function targetOf(cluster: Cluster): number | undefined {
 }
 
 /**
- * Whether all wanted pods of a generation are ready, as far as this cluster (or view of one) shows. Its StatefulSet
- * says how many.
+ * Whether all wanted pods of a generation are ready, as far as this cluster (or view of one) shows. Its StatefulSet has
+ * the number.
  */
 export function isComplete(cluster: Cluster, generation: number, wanted?: number): boolean {
   const name = statefulSetName(NAME, generation);
@@ -62,10 +62,7 @@ export function isQuiet(cluster: Cluster, generation: number): boolean {
   return !moods.some(isBusyMood);
 }
 
-/**
- * Whether queries may go from the generation that serves back to the one that drains: it is complete, and is what the
- * spec asks for.
- */
+/** Whether the Service may be switched back to the draining generation: it is complete and matches the spec. */
 export function mayTakeBack(seen: Cluster, { phase, current, active, draining }: Counters): boolean {
   if (phase !== "draining" || draining === undefined || current !== active || !isGateOpen(seen)) return false;
   return isComplete(seen, draining) && runsSpec(seen, draining) && !runsSpec(seen, current);
@@ -115,8 +112,8 @@ function isRunBy(
 export function liveGenerations(cluster: Cluster): ReadonlySet<number> {
   const uid = cluster.engine?.metadata?.uid ?? "";
   const live = new Set<number>();
-  for (const map of [cluster.statefulSets, cluster.services, cluster.configMaps])
-    for (const [name, { metadata }] of map) {
+  for (const map of CHILD_MAPS)
+    for (const [name, { metadata }] of cluster[map]) {
       const generation = generationInName(name);
       if (generation !== undefined && metadata?.deletionTimestamp === undefined && isOwnedBy(metadata, uid))
         live.add(generation);
@@ -125,8 +122,8 @@ export function liveGenerations(cluster: Cluster): ReadonlySet<number> {
 }
 
 /** Every object has the label by which caches find it. */
-export function isPlain({ statefulSets, services, configMaps }: Cluster): boolean {
-  return [statefulSets, services, configMaps].every((map) =>
-    [...map.values()].every(({ metadata }) => metadata?.labels?.[LABEL.engine] !== undefined),
+export function isPlain(cluster: Cluster): boolean {
+  return CHILD_MAPS.every((map) =>
+    [...cluster[map].values()].every(({ metadata }) => metadata?.labels?.[LABEL.engine] !== undefined),
   );
 }

@@ -1,11 +1,12 @@
 // Liveness: from a state on, with nothing going wrong any more, a bounded number of passes leads to rest, and rest is
 // what the spec requests. Every state on the way is remembered, so a run ends where an earlier one has been.
 import { LABEL } from "../../../src/api/labels.ts";
-import { configMapName, headlessServiceName, statefulSetName } from "../../../src/engine/model/names.ts";
+import { PART_NAMES, PARTS } from "../../../src/engine/model/child-kinds.ts";
+import { statefulSetName } from "../../../src/engine/model/names.ts";
 import { isWrite } from "./calls.ts";
 import { canonicalKey } from "./canonical.ts";
 import { checkPass, Violation, withPrologue } from "./checks.ts";
-import type { Cluster } from "./cluster.ts";
+import { CHILD_MAPS, type Cluster, mapOf } from "./cluster.ts";
 import { fairStepsOfPods, later, settled } from "./environment.ts";
 import { colorOf, countersOf, isBeingDeleted, isGatedPhase, liveGenerations, targetOf } from "./facts.ts";
 import { axesOf, NAME } from "./fixtures.ts";
@@ -70,7 +71,7 @@ export class FairRuns {
     if (known > this.longest) this.longest = known;
   }
 
-  /** Without instance and class the phases that do not need them still come to their end. */
+  /** Without instance and class the phases that do not need them still complete. */
   async #leavesUngated(system: System): Promise<void> {
     const blind = (cluster: Cluster): Cluster =>
       settled({ ...cluster, instance: undefined, engineClass: undefined, forbidden: undefined }, fairStepsOfPods);
@@ -98,7 +99,7 @@ export class FairRuns {
   }
 }
 
-/** How long nothing happens by itself after a pass. */
+/** How long nothing happens after a pass. */
 function waitOf({ outcome }: PassRecord): number {
   return outcome instanceof Error || typeof outcome === "string" ? 0 : outcome.afterMs;
 }
@@ -119,7 +120,7 @@ function checkRest({ cluster, outcome, calls }: PassRecord): void {
 
 function restProblem(cluster: Cluster): string | undefined {
   const { engine } = cluster;
-  const children = cluster.statefulSets.size + cluster.services.size + cluster.configMaps.size;
+  const children = CHILD_MAPS.reduce((sum, map) => sum + cluster[map].size, 0);
   if (engine === undefined) return children === 0 ? undefined : `${children} objects of an engine that is gone`;
   if (isBeingDeleted(cluster)) return "its deletion unfinished";
   const { template, replicas } = axesOf(engine);
@@ -145,8 +146,10 @@ function restProblem(cluster: Cluster): string | undefined {
       `Ready ${ready?.status}/${ready?.reason}`,
       ready?.reason === (stopped ? "Stopped" : "EngineReady") && ready.status === (stopped ? "False" : "True"),
     ],
-    ["no headless Service", cluster.services.has(headlessServiceName(NAME, active))],
-    ["no ConfigMap", cluster.configMaps.has(configMapName(NAME, active))],
+    ...PART_NAMES.map((part) => {
+      const { kind, nameOf } = PARTS[part];
+      return [`no ${part}`, cluster[mapOf(kind)].has(nameOf(NAME, active))] as const;
+    }),
     [`replicas ${set?.spec?.replicas} instead of ${replicas}`, set?.spec?.replicas === replicas],
     [
       `another image than ${template}`,

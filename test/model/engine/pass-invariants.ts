@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { ANNOTATION } from "../../../src/api/labels.ts";
 import { isOwnedBy } from "../../../src/engine/model/children.ts";
 import { routingServiceName, statefulSetName } from "../../../src/engine/model/names.ts";
+import { withoutShown } from "../../../src/engine/model/shown-state.ts";
 import type { InvariantName } from "../../design/invariant-names.ts";
 import { type Call, isWrite } from "./calls.ts";
 import type { Cluster } from "./cluster.ts";
@@ -184,7 +185,7 @@ export const PASS_INVARIANTS: Readonly<Partial<Record<InvariantName, PassInvaria
         ? isGateOpen(start) && phase === countersOf(cluster.engine?.status).phase
         : phase === "draining" && countersOf(cluster.engine?.status).phase === phase;
     return isDue && cluster.engine?.spec?.replicas === 0
-      ? `a query that asks for the engine is ignored in ${phase}`
+      ? `a query that requests the engine is ignored in ${phase}`
       : undefined;
   },
   "one-status-write"({ calls, seen }) {
@@ -202,7 +203,7 @@ export const PASS_INVARIANTS: Readonly<Partial<Record<InvariantName, PassInvaria
   "every-pass-asks-for-another"({ outcome, seen, cluster }) {
     if (outcome instanceof Error || outcome !== "onChange") return undefined;
     const isOver = seen.engine === undefined || isBeingDeleted(seen) || cluster.engine === undefined;
-    return isOver ? undefined : "the pass asks for no other";
+    return isOver ? undefined : "the pass requests no further pass";
   },
   "closed-gate-changes-conditions-only"(pass) {
     const { seen, calls } = pass;
@@ -212,8 +213,9 @@ export const PASS_INVARIANTS: Readonly<Partial<Record<InvariantName, PassInvaria
       if (request.type === "apply" || request.type === "create" || request.type === "route")
         return `a ${request.type} behind a closed gate`;
       if (request.type !== "status") continue;
-      const { conditions: _, lastReconciled: __, ...kept } = request.status;
-      const { conditions: ___, lastReconciled: ____, ...stored } = seen.engine?.status ?? {};
+      // Conditions, and the records of what they show.
+      const { lastReconciled: _, ...kept } = withoutShown(request.status);
+      const { lastReconciled: __, ...stored } = withoutShown(seen.engine?.status);
       if (!isDeepStrictEqual(kept, stored)) return "the status changes in more than its conditions";
     }
     return undefined;

@@ -2,7 +2,7 @@
 // middle of a rollout and in the middle of a start and a stop, so that few disturbances reach far.
 import { canonicalKey } from "./canonical.ts";
 import { Violation } from "./checks.ts";
-import { type Cluster, LONG_MS, NOW_MS, type Settings, touched, written } from "./cluster.ts";
+import { type Cluster, childMaps, LONG_MS, NOW_MS, type Settings, touched, written } from "./cluster.ts";
 import { later, settled } from "./environment.ts";
 import type { Exploration } from "./explorer.ts";
 import { CLASSES, engineOf, OPEN_INSTANCE, type SpecAxes, specOf } from "./fixtures.ts";
@@ -30,7 +30,9 @@ export const PROFILES = {
   staleness: { ...QUIET, disturbances: ["spec", "pods", "queries", "statefulSets", "stall"] },
   /** Engines are deleted, and created again before their objects are deleted. */
   deletion: { ...QUIET, crashes: true, faults: true, disturbances: ["spec", "deletion", "stall"] },
-  /** A leader halts between two calls of a pass, another leads meanwhile, and the first goes on without noticing. */
+  /**
+   * A leader halts between two calls of a pass, another leads meanwhile, and the first continues without detecting it.
+   */
   formerLeader: { ...QUIET, pauses: true, disturbances: ["spec", "pods", "queries"] },
   /** A standby is elected some of whose watches have stood still since an earlier state. */
   newLeader: {
@@ -48,7 +50,7 @@ export const PROFILES = {
    * A client points the routing Service at any generation there is, behind the back of a cache that shows an old one.
    */
   routing: { ...QUIET, disturbances: ["spec", "routing"], freeStalls: [["services"]] },
-  /** Clients use old addresses until the settle time is over, and probes are as old as the prober lets them be. */
+  /** Clients use stale addresses until the settle time has passed, and probes are as old as the prober allows. */
   settle: { ...QUIET, disturbances: ["queries", "routing"], freeStalls: [["services"]] },
   /** Names are taken, labels get lost, writes are forbidden, pods lose their StatefulSet. */
   strangers: { ...QUIET, disturbances: ["spec", "strangers", "labels", "forbidden", "orphans", "routing"] },
@@ -78,7 +80,7 @@ export const PROFILE_NAMES = [
   "autoStop",
 ] as const satisfies readonly ProfileName[];
 
-/** How many disturbances the unit tests go to; `npm run explore` goes further. */
+/** The number of disturbances in unit tests; `npm run explore` uses more. */
 export const DISTURBANCES_IN_TESTS = {
   rollout: 2,
   crashes: 2,
@@ -129,7 +131,7 @@ async function startsOf(name: ProfileName): Promise<readonly System[]> {
       return [created(a1), await edited(a1, b1)];
     case "strangers": {
       const rolling = await edited(a1, b1);
-      // A generation that is about to be given up, and one that may not be built.
+      // A generation that is about to be abandoned, and one that must not be created.
       const doomed = withSpec(await passed(await passed(rolling)), a2);
       const banned = { ...rolling, cluster: { ...rolling.cluster, forbidden: "statefulSets" } } as const;
       return [created(a1), rolling, doomed, banned];
@@ -167,9 +169,7 @@ function withOrphans(system: System, earlier: System): System {
     ...system,
     cluster: {
       ...cluster,
-      statefulSets: both(cluster.statefulSets, earlier.cluster.statefulSets),
-      services: both(cluster.services, earlier.cluster.services),
-      configMaps: both(cluster.configMaps, earlier.cluster.configMaps),
+      ...childMaps((map) => both<object>(cluster[map], earlier.cluster[map])),
       pods: both(cluster.pods, earlier.cluster.pods),
     },
   };
@@ -193,9 +193,7 @@ export function newEngine(axes: SpecAxes, settings: Settings = AT_ONCE): System 
     engine: engineOf(axes, "u1", 1),
     engineClass: CLASSES[0],
     instance: OPEN_INSTANCE,
-    statefulSets: new Map(),
-    services: new Map(),
-    configMaps: new Map(),
+    ...childMaps(() => new Map()),
     pods: new Map(),
     nowMs: NOW_MS,
     settings,

@@ -6,33 +6,16 @@ import type { ScrapeResponse } from "../../../src/engine/cluster/pod-scrape.ts";
 import type { ChildKind, ChildObject, Pod } from "../../../src/engine/model/children.ts";
 import type { ProbeRequest, QueryProbe } from "../../../src/engine/probe/query-probe.ts";
 import { probeInOrder } from "../../engine/support/fake-prober.ts";
-import {
-  type ChildMap,
-  type Cluster,
-  type Metadata,
-  type Mood,
-  PROBE_KEPT_MS,
-  placeOf,
-  podObjectsOf,
-} from "./cluster.ts";
+import { type Cluster, type Metadata, type Mood, mapOf, PROBE_KEPT_MS, placeOf, podObjectsOf } from "./cluster.ts";
 
 const GAUGE = ENGINE_CONTRACT.gauges;
 
-export const MAP_OF = {
-  StatefulSet: "statefulSets",
-  Service: "services",
-  ConfigMap: "configMaps",
-} as const satisfies Record<ChildKind, ChildMap>;
-const KIND_OF = { statefulSets: "StatefulSet", services: "Service", configMaps: "ConfigMap" } as const satisfies Record<
-  ChildMap,
-  ChildKind
->;
 const IDLE = `${GAUGE.running} 0\n${GAUGE.suspended} 0\n`;
 const BUSY = `${GAUGE.running} 0\n${GAUGE.suspended} 1\n`;
 
-export function childrenIn(cluster: Cluster, map: ChildMap): readonly ChildObject[] {
-  return [...cluster[map].values()].flatMap(({ metadata }) =>
-    metadata?.labels?.[LABEL.engine] === undefined ? [] : [{ kind: KIND_OF[map], metadata }],
+export function childrenIn(cluster: Cluster, kind: ChildKind): readonly ChildObject[] {
+  return [...cluster[mapOf(kind)].values()].flatMap(({ metadata }) =>
+    metadata?.labels?.[LABEL.engine] === undefined ? [] : [{ kind, metadata }],
   );
 }
 

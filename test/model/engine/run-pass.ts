@@ -9,7 +9,7 @@ import { type Call, isWrite, type Plan } from "./calls.ts";
 import { type Cluster, withMap } from "./cluster.ts";
 import { countersOf } from "./facts.ts";
 import { KEY } from "./fixtures.ts";
-import { ModelWorld } from "./model-world.ts";
+import { ModelEngineCluster } from "./model-engine-cluster.ts";
 import { type Lag, seenThrough } from "./system.ts";
 
 export interface PassRecord {
@@ -33,7 +33,7 @@ const DEPS: Omit<PassDeps, "drainSettleMs" | "nowMs"> = {
 };
 
 export async function runPass(start: Cluster, lag: Lag, plan: Plan = {}): Promise<PassRecord> {
-  const world = new ModelWorld(start, lag, plan);
+  const world = new ModelEngineCluster(start, lag, plan);
   const seen = seenThrough(start, lag);
   let outcome: NextCheck | Error;
   try {

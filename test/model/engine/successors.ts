@@ -139,7 +139,7 @@ async function visitFault(system: System, plan: Plan, visit: Visit): Promise<voi
   await visit({ label: `${describePass(pass)}, call ${at} ${kind}`, cost: 1, system: afterPass(system, pass), pass });
 }
 
-/** The former leader goes on. What it sees from then on is what it saw, or what there is. */
+/** The former leader continues. From then on it sees its old view, or the current state. */
 async function visitResumed(system: System, visit: Visit): Promise<void> {
   const { paused, cluster } = system;
   if (paused === undefined) return;
@@ -149,7 +149,7 @@ async function visitResumed(system: System, visit: Visit): Promise<void> {
     checkPass(pass, system.touched, paused.at);
     const touched = touchedAfter(system.touched, pass.cluster, pass.calls.slice(paused.at));
     await visit({
-      label: `the halted pass goes on${blind ? " with its old view" : ""}: ${describePass(pass)}`,
+      label: `the halted pass continues${blind ? " with its old view" : ""}: ${describePass(pass)}`,
       cost: 0,
       system: { ...system, cluster: { ...pass.cluster, storedBy: cluster.storedBy }, paused: undefined, touched },
     });

@@ -1,5 +1,5 @@
-// One state of everything: the cluster, what the leading process has not seen of it yet, what people touched by hand,
-// and a former leader that stands still in the middle of a pass.
+// One state of the system: the cluster, what the leader has not observed of it yet, manual changes, and a former leader
+// that is halted in the middle of a pass.
 import type { Call } from "./calls.ts";
 import type { Cluster, Kind } from "./cluster.ts";
 import { countersOf } from "./facts.ts";

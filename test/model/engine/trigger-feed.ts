@@ -8,8 +8,9 @@ import { LABEL } from "../../../src/api/labels.ts";
 import { OPERATOR_DEFAULTS } from "../../../src/api/operator-defaults.ts";
 import { type CacheSpec, createEngineCaches, type EngineCaches } from "../../../src/engine/cluster/caches.ts";
 import { engineController } from "../../../src/engine/controller.ts";
+import { CHILD_KINDS } from "../../../src/engine/model/child-kinds.ts";
 import type { Engine } from "../../../src/engine/model/children.ts";
-import { type Cluster, KINDS, type Kind } from "./cluster.ts";
+import { type ChildMap, type Cluster, KINDS, type Kind, mapOf } from "./cluster.ts";
 import { KEY } from "./fixtures.ts";
 import { podsIn } from "./readings.ts";
 
@@ -99,15 +100,9 @@ export class TriggerFeed {
 
   #feed(kind: Kind): FeedCache<KubeObject> {
     const { engines, classes, instances, pods, children } = this.#caches;
-    const cache = {
-      engine: engines,
-      engineClass: classes,
-      instance: instances,
-      pods,
-      statefulSets: children.StatefulSet,
-      services: children.Service,
-      configMaps: children.ConfigMap,
-    }[kind];
+    const others = { engine: engines, engineClass: classes, instance: instances, pods };
+    const child = CHILD_KINDS.find((candidate) => mapOf(candidate) === kind);
+    const cache = child === undefined ? others[kind as keyof typeof others] : children[child];
     const feed = this.#feeds.get(cache);
     if (feed === undefined) throw new Error(`no cache of ${kind}`);
     return feed;
@@ -150,13 +145,9 @@ function visibleOf(kind: Kind, cluster: Cluster): ReadonlyMap<string, Seen> {
           podsIn(cluster, set).map((pod) => [pod.metadata?.name ?? "", pod] as const),
         ),
       );
-    case "statefulSets":
-    case "services":
-    case "configMaps": {
-      const objects: ReadonlyMap<string, Seen> = cluster[kind];
+    default: {
+      const objects: ReadonlyMap<string, Seen> = cluster[kind satisfies ChildMap];
       return new Map([...objects].filter(([, { metadata }]) => metadata?.labels?.[LABEL.engine] !== undefined));
     }
-    default:
-      return kind satisfies never;
   }
 }

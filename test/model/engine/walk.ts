@@ -1,5 +1,5 @@
-// One long random story: moves are numbers, and what they mean depends on the state they meet. Crashes are real here:
-// the process throws in the middle of a call and nothing of its pass goes on.
+// One long random walk: moves are numbers whose meaning depends on the state. Crashes are real here: the process throws
+// in the middle of a call, and its pass does not continue.
 import { isDeepStrictEqual } from "node:util";
 import { CrashError, type Fault, type Plan } from "./calls.ts";
 import { checkPass, checkState, Violation, withPrologue } from "./checks.ts";
@@ -82,7 +82,7 @@ async function passed(system: System, plan: Plan): Promise<Moved> {
   const after = afterPass(system, pass);
   const { fault } = plan;
   const label = fault === undefined ? describePass(pass) : `${describePass(pass)}, call ${fault.at} ${fault.kind}`;
-  // A process that starts anew lists everything first.
+  // A restarted process lists everything first.
   return { label, system: isDead ? { ...after, cluster: { ...after.cluster, storedBy: undefined }, lag: {} } : after };
 }
 

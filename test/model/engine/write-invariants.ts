@@ -100,10 +100,12 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
     if (to.current === from.current || isTakenBack(from, to)) return undefined;
     return to.current === before.used + 1
       ? undefined
-      : `current goes from ${from.current} to ${to.current}, and ${before.used} was the highest ever`;
+      : `current changes from ${from.current} to ${to.current}, and ${before.used} was the highest ever`;
   }),
   "active-never-goes-back": onStatus(({ from, to }) =>
-    to.active >= from.active || isTakenBack(from, to) ? undefined : `active goes from ${from.active} to ${to.active}`,
+    to.active >= from.active || isTakenBack(from, to)
+      ? undefined
+      : `active changes from ${from.active} to ${to.active}`,
   ),
   "no-bump-mid-rollout": onStatus(({ from, to }) =>
     to.current === from.current || isGatedPhase(from.phase) || isTakenBack(from, to)
@@ -113,7 +115,7 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
   "taken-back-only-when-wanted": onStatus(({ from, to, pass: { seen } }) =>
     !isTakenBack(from, to) || mayTakeBack(seen, from)
       ? undefined
-      : `generation ${to.current} is taken back although it is not complete, or not what the spec asks for, or ${from.current} is`,
+      : `generation ${to.current} is taken back although it is not complete, or does not match the spec, or ${from.current} does`,
   ),
   // A generation that is what the spec requests is not replaced, whatever a cache shows.
   "wanted-never-replaced": onStatus(({ from, to, call: { before }, pass: { seen } }) => {
@@ -125,7 +127,7 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
       metadata.labels?.[LABEL.engine] !== undefined &&
       isOwnedBy(metadata, before.engine?.metadata?.uid ?? "");
     return begins(from, to) && isIntact && isBuiltFor(before, seen, from.current)
-      ? `generation ${to.current} begins although ${from.current} is what the spec asks for`
+      ? `generation ${to.current} begins although ${from.current} matches the spec`
       : undefined;
   }),
   "wanted-never-abandoned": onSetRemoval((generation, { phase, current }, { before }, { seen, plan }) =>
@@ -133,7 +135,7 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
     generation === current &&
     plan.interrupt === undefined &&
     runsSpec({ ...before, engineClass: seen.engineClass }, generation)
-      ? `generation ${generation} is given up although it is what the spec asks for`
+      ? `generation ${generation} is abandoned although it matches the spec`
       : undefined,
   ),
   "unexplained-rollouts-wait": onStatus(({ from, to, call: { before, request }, pass: { seen } }) => {
@@ -171,7 +173,7 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
     // running.
     const isVerified =
       isRest(to.phase) && (before ?? 0) < (after ?? 0) && isGateOpen(seen) && runsSpec(seen, to.active);
-    return isVerified ? undefined : `observedGeneration goes from ${before} to ${after} in ${from.phase}`;
+    return isVerified ? undefined : `observedGeneration changes from ${before} to ${after} in ${from.phase}`;
   }),
   "ready-before-switch": onRoute((target, { before }, { seen }) => {
     const old = targetOf(before);
@@ -188,7 +190,7 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
   "serving-never-deleted": onSetRemoval((generation, { active }, { before }) =>
     // Before the first cut-over nothing serves, and the Service merely names what will.
     active >= 0 && (generation === active || generation === targetOf(before))
-      ? `generation ${generation} goes, while active is ${active} and queries go to ${targetOf(before)}`
+      ? `generation ${generation} is deleted, while active is ${active} and queries are routed to ${targetOf(before)}`
       : undefined,
   ),
   "selector-never-goes-back": onRoute((target, { before }, { seen }) => {
@@ -222,7 +224,7 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
   }),
   "draining-kept-until-cleaning": onSetRemoval((generation, { phase, draining }) =>
     generation === draining && phase !== "cleaning"
-      ? `the draining generation ${generation} goes in ${phase}`
+      ? `the draining generation ${generation} is deleted in ${phase}`
       : undefined,
   ),
   "one-rollout-at-a-time": on("create", ({ before, request }) => {
@@ -238,7 +240,7 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
     if (map === "pods") {
       const isDrained = countersOf(before.engine.status).phase === "cleaning";
       const ofDraining = generationInName(removal.name) === countersOf(before.engine.status).draining;
-      return isDrained && ofDraining ? undefined : `${removal.name} goes, which is not of a drained generation`;
+      return isDrained && ofDraining ? undefined : `${removal.name} is deleted, which is not of a drained generation`;
     }
     // A former leader may still take a Service or ConfigMap of a number that is being built again; at rest it is put
     // back.
@@ -250,12 +252,12 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
     const kept = [current, active, draining, targetOf(before)];
     return generation <= before.used && !kept.includes(generation)
       ? undefined
-      : `${removal.name} goes in ${phase} with current ${current}, active ${active}, draining ${draining}`;
+      : `${removal.name} is deleted in ${phase} with current ${current}, active ${active}, draining ${draining}`;
   }),
   "finalizer-goes-last": on("finalizer", ({ before, request }, pass) => {
     if (request.present) return undefined;
     if (pass.calls.some(({ request: { type }, accepted }) => type === "remove" && !accepted))
-      return "the finalizer goes although a delete was not accepted";
+      return "the finalizer is removed although a delete was not accepted";
     const uid = before.engine?.metadata?.uid ?? "";
     const running = [...before.statefulSets.values()].some(
       // One without its label is collected with its owner.
@@ -266,7 +268,7 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
     );
     const isStale = Object.keys(pass.lag).length > 0 || pass.plan.interrupt !== undefined;
     return running || (!isStale && isPlain(before) && liveGenerations(before).size > 0)
-      ? "the finalizer goes while an object of the engine is not on its way out"
+      ? "the finalizer is removed while an object of the engine is not being deleted"
       : undefined;
   }),
   "no-blind-overwrite": onStatus(({ call, pass }) =>

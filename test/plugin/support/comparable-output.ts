@@ -2,7 +2,7 @@
 // from them) is replaced, everything else must be equal.
 
 const REPLACED: readonly (readonly [RegExp, string])[] = [
-  // Which of several events of one second comes first, nobody knows.
+  // The order of several events in the same second is undefined.
   [/^(AGE +TYPE +REASON.*\n)(?:.+\n)+/gm, "$1<events>\n"],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "<time>"],
   [/\b\d{8}-\d{6}\b/g, "<stamp>"],

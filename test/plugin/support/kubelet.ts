@@ -10,7 +10,9 @@ import { announceKubelet, isListening, logLine, prepareKubelet } from "../../../
 import { eventually } from "../../harness/control-plane/requests.ts";
 
 export interface PluginKubelet extends AsyncDisposable {
-  /** Adds lines to what this container says in every pod of the namespace, one second apart, from the given time on. */
+  /**
+   * Adds lines to the log of this container in every pod of the namespace, one second apart, from the given time on.
+   */
   say(container: string, from: string, lines: readonly string[]): void;
 }
 

@@ -1,4 +1,4 @@
-// The commands and outputs that a manual shows: its `console` blocks, the files it asks for, and the steps between them. Reads and
+// The commands and outputs that a manual shows: its `console` blocks, its files, and the steps between them. Reads and
 // writes Markdown; runs nothing.
 
 export type ManualPart =

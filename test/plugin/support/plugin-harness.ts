@@ -65,7 +65,7 @@ const REFUSALS: readonly (readonly [string, number, Record<string, string>, stri
   ["NOBODY", 503, {}, "engine is not available; retry shortly"],
 ];
 
-/** Says which engine was asked, and what. */
+/** Returns the requested engine and the statement. */
 async function startGateway(): Promise<Server> {
   const gateway = createServer((request, response) => {
     let statement = "";

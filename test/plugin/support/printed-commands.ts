@@ -1,5 +1,5 @@
-// The commands that the program tells people to run: every `kubectl …` in the strings of the plugin and of what it shares with the
-// operator, with something usable in place of what is filled in.
+// The commands that the program prints for users: every `kubectl …` in the strings of the plugin and of the code that
+// it shares with the operator, with usable values for the placeholders.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

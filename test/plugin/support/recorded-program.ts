@@ -6,7 +6,7 @@ export interface RecordedProgram {
   /** To be put first in a path. */
   readonly folder: string;
   readonly file: string;
-  /** The arguments of every call since the last time somebody asked. */
+  /** The arguments of every call since the last read. */
   calls(): readonly (readonly string[])[];
 }
 

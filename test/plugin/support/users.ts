@@ -38,7 +38,7 @@ export async function addPluginUser(
   return userKubeconfig(name);
 }
 
-/** The API server learns of a role by a watch of its own. */
+/** The API server observes a role through its own watch. */
 async function isAllowed(adminKubeconfig: string, user: string, rule: Rule): Promise<unknown> {
   const [group = "", resource = "", verb = ""] = [rule.apiGroups[0], rule.resources[0], rule.verbs[0]];
   const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";

@@ -1,8 +1,8 @@
-// What one user has asked of the API server, by the API server's own audit log.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// The audit log of an API server that a benchmark starts for itself: what one user has requested.
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { stringify } from "yaml";
+import { auditSettings, requestsInAuditLog } from "../../harness/control-plane/audit-log.ts";
 
 export interface AuditLog extends Disposable {
   /** Further flags for kube-apiserver. */
@@ -11,37 +11,12 @@ export interface AuditLog extends Disposable {
   requests(user: string): readonly string[];
 }
 
-interface AuditEvent {
-  readonly verb: string;
-  readonly user: { readonly username: string };
-  readonly objectRef?: { readonly resource?: string; readonly name?: string };
-}
-
 export function openAuditLog(): AuditLog {
   const folder = mkdtempSync(join(tmpdir(), "audit-"));
-  const log = join(folder, "audit.log");
-  const policy = join(folder, "policy.yaml");
-  writeFileSync(
-    policy,
-    stringify({
-      apiVersion: "audit.k8s.io/v1",
-      kind: "Policy",
-      omitStages: ["RequestReceived", "ResponseStarted"],
-      rules: [{ level: "Metadata", userGroups: ["system:serviceaccounts"] }, { level: "None" }],
-    }),
-  );
+  const { auditLog, apiServerArgs } = auditSettings(folder);
   return {
-    apiServerArgs: [`--audit-policy-file=${policy}`, `--audit-log-path=${log}`],
-    requests(user) {
-      if (!existsSync(log)) return [];
-      const lines = readFileSync(log, "utf8").split("\n");
-      // The last line may still be arriving.
-      return lines.slice(0, -1).flatMap((line) => {
-        const event = JSON.parse(line) as AuditEvent;
-        if (event.user.username !== user || event.verb === "watch") return [];
-        return [`${event.verb} ${event.objectRef?.resource ?? ""}/${event.objectRef?.name ?? ""}`];
-      });
-    },
+    apiServerArgs,
+    requests: (user) => requestsInAuditLog(auditLog, user),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -1,5 +1,5 @@
-// The name server of a namespace: answers for its Services from the real EndpointSlices, as a cluster's name server does, after an
-// optional delay. Names without ready endpoints exist and have no address.
+// The DNS server of a namespace: resolves its Services from the real EndpointSlices, as a cluster's DNS server does,
+// after an optional delay. Names without ready endpoints exist and have no address.
 import { type DeepReadonly, defineResource, type KubeObject, silentLogger, systemClock } from "@firebolt-operator/kube";
 import { createObjectCache } from "@firebolt-operator/kube/cache";
 import type { KubeClient } from "@firebolt-operator/kube/client";

@@ -1,19 +1,19 @@
-// Stands in for the query port of every simulated pod: one server on port 3473 of the private network. A pod is told by the address
-// that was dialled; addresses of pods that are gone, or not ready, break the connection as a real network would.
+// Serves the query port of every simulated pod: one server on port 3473 of the private network. Pods are distinguished
+// by the dialled address; connections to deleted or unready pods are reset, as in a real network.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { ENGINE_CONTRACT } from "../../../src/api/engine-contract.ts";
 import { requirePodNetwork } from "../../harness/pods/pod-network.ts";
 
 export interface SimulatedEngines extends AsyncDisposable {
-  /** Queries answered so far, per pod address. */
+  /** Queries served so far, per pod address. */
   readonly answered: ReadonlyMap<string, number>;
 }
 
 const PORT = ENGINE_CONTRACT.ports.query;
 const ANSWER = JSON.stringify({ data: [[42]], rows: 1 });
 
-/** `isAlive` says whether a pod with this address runs now. */
+/** `isAlive` returns whether a pod with this address runs now. */
 export async function startSimulatedEngines(isAlive: (address: string) => boolean): Promise<SimulatedEngines> {
   requirePodNetwork();
   const answered = new Map<string, number>();

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { findFreePorts, type ManagedProcess, startProcess, type Workspace } from "@firebolt-operator/kube/testing";
 import { renderGatewayConfig } from "../../../src/gateway/gateway-config.ts";
+import type { EngineSelection } from "../../../src/gateway/host-names.ts";
 import { serialiseGatewayConfig } from "../../../src/gateway/serialise.ts";
 import { type RunningEnvoy, startEnvoy } from "../../harness/envoy/envoy.ts";
 
@@ -17,6 +18,8 @@ export interface WakeGatewayOptions {
   /** Whom the agent is to the API server. */
   readonly kubeconfig: string;
   readonly dns: { readonly address: string; readonly port: number };
+  /** Further ways to name an engine. */
+  readonly selection?: EngineSelection;
   /** Without it the plain configuration is run, and no agent. */
   readonly wake?: boolean;
   /** Further flags of the agent; later ones win. */
@@ -26,7 +29,7 @@ export interface WakeGatewayOptions {
   readonly concurrency?: number;
   /** Where the agent shows demand. Default: a free port. */
   readonly demandPort?: number;
-  /** Whether a start waits until the agent knows which engines there are. Default true; not for one that cannot learn it. */
+  /** Whether a start waits until the agent has synced the engines. Default true; not for one that cannot sync. */
   readonly awaitView?: boolean;
 }
 
@@ -47,11 +50,11 @@ export interface WakeGateway {
 
 export async function startWakeGateway(options: WakeGatewayOptions): Promise<WakeGateway> {
   const { workspace, namespace, name = "gateway", wake = true, awaitView = true } = options;
-  const [clientPort = 0, metricsPort = 0, adminPort = 0, holdPort = 0, freePort = 0, probePort = 0] =
-    await findFreePorts(6);
+  const [clientPort = 0, metricsPort = 0, adminPort = 0, holdPort = 0, freePort = 0, probePort = 0, discoveryPort = 0] =
+    await findFreePorts(7);
   const { demandPort = freePort } = options;
   const config = renderGatewayConfig(
-    { namespace, metricsPort, wake },
+    { namespace, metricsPort, wake, selection: options.selection },
     {
       address: "127.0.0.1",
       clientPort,
@@ -59,6 +62,7 @@ export async function startWakeGateway(options: WakeGatewayOptions): Promise<Wak
       dnsResolvers: [options.dns],
       wakeHoldPort: holdPort,
       wakeProbePort: probePort,
+      wakeDiscoveryPort: discoveryPort,
     },
   );
   // A copy in the workspace: processes that mention its folder end with it.
@@ -76,6 +80,7 @@ export async function startWakeGateway(options: WakeGatewayOptions): Promise<Wak
         `--namespace=${namespace}`,
         `--hold-port=${holdPort}`,
         `--demand-port=${demandPort}`,
+        `--discovery-port=${discoveryPort}`,
         `--envoy-admin-url=http://127.0.0.1:${adminPort}`,
         `--probe-url=http://127.0.0.1:${probePort}`,
         `--envoy-memory-limit-bytes=${8 * GIBIBYTE}`,

@@ -1,10 +1,6 @@
 // Everything between a client and an engine that sleeps: control plane, operator, name server, simulated engines, and gateways with
-// their wake agents. What the wake tests share within one file; each test has a namespace and gateways of its own.
-import { join } from "node:path";
-import { createKubeClient } from "@firebolt-operator/kube/client";
+// their wake agents, on the run's simulated cluster. Each test has a namespace and gateways of its own.
 import { openWorkspace, type Workspace } from "@firebolt-operator/kube/testing";
-import { startControlPlane } from "../../../dev/control-plane/control-plane.ts";
-import { addNodes } from "../../../dev/control-plane/nodes.ts";
 import { LABEL } from "../../../src/api/labels.ts";
 import { pods } from "../../../src/engine/cluster/kinds.ts";
 import { GATEWAY_PORTS } from "../../../src/gateway/ports.ts";
@@ -12,21 +8,18 @@ import { type WakeMode, wakeAgentRules } from "../../../src/gateway/wake-contain
 import type { EngineControlPlane } from "../../engine/support/engine-control-plane.ts";
 import { type EngineHarness, openEngineHarness } from "../../engine/support/engine-harness.ts";
 import { eventually, requestAs } from "../../harness/control-plane/requests.ts";
-import { clusterConfig } from "../../harness/control-plane/test-client.ts";
+import { openSimulatedCluster } from "../../harness/control-plane/simulated-cluster.ts";
 import { GatewayClient } from "../../harness/envoy/gateway-client.ts";
 import type { InProcessOptions } from "../../harness/operator/engine-operator-in-process.ts";
-import { startMetricsServer } from "../../harness/pods/engine-metrics-server.ts";
-import { openAuditLog } from "./audit.ts";
 import { type NamespaceDns, startNamespaceDns } from "./dns.ts";
 import { type SimulatedEngines, startSimulatedEngines } from "./engines.ts";
 import { startWakeGateway, type WakeGateway, type WakeGatewayOptions } from "./gateway.ts";
 
-const CRDS = join(import.meta.dirname, "../../../config/crd");
 const ACCOUNT = "main-gateway";
 
 export interface WakePlane extends EngineControlPlane {
   readonly url: string;
-  /** What the gateway's account has asked in this namespace's name, watches aside: `verb resource/name`. */
+  /** The requests of the gateway's account in this namespace as `verb resource/name`, without watches. */
   agentRequests(namespace: string): readonly string[];
   /** A kubeconfig of the gateway's service account, with whatever rights it has. */
   accountKubeconfig(namespace: string): Promise<string>;
@@ -34,27 +27,15 @@ export interface WakePlane extends EngineControlPlane {
   gatewayKubeconfig(namespace: string, mode?: WakeMode): Promise<string>;
 }
 
-export async function startWakePlane(): Promise<WakePlane> {
-  const metrics = await startMetricsServer();
-  const audit = openAuditLog();
-  const plane = await startControlPlane({
-    components: ["kube-controller-manager", "kube-scheduler", "kwok"],
-    crds: CRDS,
-    apiServerArgs: audit.apiServerArgs,
-  });
-  const kubeconfig = plane.adminKubeconfig;
-  const nodes = await addNodes(kubeconfig, { count: 2 });
-  const client = createKubeClient({ config: await clusterConfig(kubeconfig), maxSockets: 64 });
+export async function openWakePlane(): Promise<WakePlane> {
+  const cluster = await openSimulatedCluster();
+  const { kubeconfig } = cluster;
   return {
-    kubeconfig,
-    client,
-    metrics,
-    nodes,
-    url: plane.url,
-    agentRequests: (namespace) => audit.requests(`system:serviceaccount:${namespace}:${ACCOUNT}`),
-    accountKubeconfig: (namespace) => plane.serviceAccountKubeconfig(namespace, ACCOUNT),
+    ...cluster,
+    agentRequests: (namespace) => cluster.requestsOf(namespace, ACCOUNT),
+    accountKubeconfig: (namespace) => cluster.serviceAccountKubeconfig(namespace, ACCOUNT),
     async gatewayKubeconfig(namespace, mode = "annotation") {
-      const path = await plane.serviceAccountKubeconfig(namespace, ACCOUNT);
+      const path = await cluster.serviceAccountKubeconfig(namespace, ACCOUNT);
       const group = "rbac.authorization.k8s.io";
       const rbac = `/apis/${group}/v1/namespaces/${namespace}`;
       const metadata = { name: ACCOUNT };
@@ -65,12 +46,6 @@ export async function startWakePlane(): Promise<WakePlane> {
       await requestAs(kubeconfig, { method: "POST", path: `${rbac}/roles`, body: role });
       await requestAs(kubeconfig, { method: "POST", path: `${rbac}/rolebindings`, body: binding });
       return path;
-    },
-    async [Symbol.asyncDispose]() {
-      client.close();
-      await plane.stop();
-      audit[Symbol.dispose]();
-      await metrics[Symbol.asyncDispose]();
     },
   };
 }
@@ -86,7 +61,7 @@ export interface WakeHarness extends AsyncDisposable {
   client(gateway: WakeGateway): GatewayClient;
   /** An engine with auto-stop that is stopped and has settled. */
   createStopped(name: string, spec?: object): Promise<void>;
-  /** The pod of a gateway, simulated: whoever dials it reaches the agent that runs here. Returns its address. */
+  /** A simulated pod of a gateway: connections to it reach the agent that runs here. Returns its address. */
   gatewayPod(name: string): Promise<string>;
   /** How often the engine was stamped: versions of its annotation. */
   stamps(name: string): number;
@@ -95,7 +70,7 @@ export interface WakeHarness extends AsyncDisposable {
 export const AUTO_STOP = { enabled: true, activeReplicas: 1, idleTimeout: "30m" };
 
 export interface WakeHarnessOptions {
-  /** In demand mode there is one gateway at most: its agent answers for every gateway pod. Default annotation. */
+  /** In demand mode there is one gateway at most: its agent responds for every gateway pod. Default annotation. */
   readonly mode?: WakeMode;
   readonly operator?: Partial<InProcessOptions>;
 }

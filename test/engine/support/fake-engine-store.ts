@@ -1,6 +1,6 @@
 // An engine's world in memory: one store of objects with resource versions, owner-blind deletes and a log of every
 // request. Reads marked "cached" see the store as it is, or as `freeze` left it. Not an API server: it knows only what
-// EngineWorld promises.
+// EngineCluster promises.
 
 import { ENGINE_CONTRACT } from "../../../src/api/engine-contract.ts";
 import type { FireboltEngine } from "../../../src/api/firebolt-engine/engine.ts";
@@ -9,8 +9,8 @@ import type { FireboltInstance } from "../../../src/api/firebolt-instance/instan
 import type { V1ObjectMeta, V1Pod } from "../../../src/api/generated/kubernetes.ts";
 import { ENGINE_NAMES } from "../../../src/api/group.ts";
 import { LABEL } from "../../../src/api/labels.ts";
+import type { EngineCluster, EngineKey } from "../../../src/engine/cluster/engine-cluster.ts";
 import type { ScrapeResponse } from "../../../src/engine/cluster/pod-scrape.ts";
-import type { EngineKey, EngineWorld } from "../../../src/engine/cluster/world.ts";
 import { CHILD_KINDS, type ChildKind, type ChildOf, type ChildTypes } from "../../../src/engine/model/child-kinds.ts";
 import type { Pod } from "../../../src/engine/model/children.ts";
 import type { StatefulSetWarning } from "../../../src/engine/model/snapshot.ts";
@@ -29,7 +29,7 @@ type Kind = keyof Stored;
 
 const IDLE = `${GAUGE.running} 0\n${GAUGE.suspended} 0\n`;
 
-export class FakeEngineWorld implements EngineWorld {
+export class FakeEngineStore implements EngineCluster {
   readonly signal = new AbortController().signal;
   /** Every request that a real world would have sent, in order: `verb Kind name`. */
   readonly requests: string[] = [];
@@ -120,7 +120,7 @@ export class FakeEngineWorld implements EngineWorld {
     if (this.isHidden(kind, key.name)) return undefined;
     return this.#cached(kind, key) as ChildOf<K> | undefined;
   }
-  wroteLast = ({ metadata }: Parameters<EngineWorld["wroteLast"]>[0]) => metadata?.resourceVersion === this.#stored;
+  wroteLast = ({ metadata }: Parameters<EngineCluster["wroteLast"]>[0]) => metadata?.resourceVersion === this.#stored;
   children = ({ name }: EngineKey) =>
     CHILD_KINDS.flatMap((kind) =>
       this.#labelled(kind, this.#cache ?? this.#objects, name).map(({ metadata = {} }) => ({ kind, metadata })),
@@ -161,11 +161,11 @@ export class FakeEngineWorld implements EngineWorld {
     });
   }
 
-  async addFinalizer(engine: Parameters<EngineWorld["addFinalizer"]>[0]) {
+  async addFinalizer(engine: Parameters<EngineCluster["addFinalizer"]>[0]) {
     this.#request(`finalizer FireboltEngine ${engine.metadata?.name}`);
     this.#changeEngine(engine, { finalizers: [ENGINE_NAMES.finalizer] });
   }
-  async removeFinalizer(engine: Parameters<EngineWorld["addFinalizer"]>[0]) {
+  async removeFinalizer(engine: Parameters<EngineCluster["addFinalizer"]>[0]) {
     this.#request(`unfinalize FireboltEngine ${engine.metadata?.name}`);
     this.#changeEngine(engine, { finalizers: [] });
     this.drop("FireboltEngine", engine.metadata?.name ?? "");
@@ -181,7 +181,7 @@ export class FakeEngineWorld implements EngineWorld {
     this.put(kind, object);
     return "created" as const;
   }
-  async writeRoutingService({ service, generation, observed }: Parameters<EngineWorld["writeRoutingService"]>[0]) {
+  async writeRoutingService({ service, generation, observed }: Parameters<EngineCluster["writeRoutingService"]>[0]) {
     const name = service.metadata?.name ?? "";
     this.#request(`route Service ${name} to ${generation}`);
     const seen = observed.type === "live" ? observed.service.metadata?.resourceVersion : undefined;
@@ -189,7 +189,7 @@ export class FakeEngineWorld implements EngineWorld {
     this.put("Service", service);
     return "written" as const;
   }
-  async remove(_namespace: string, { kind, name, uid, resourceVersion }: Parameters<EngineWorld["remove"]>[1]) {
+  async remove(_namespace: string, { kind, name, uid, resourceVersion }: Parameters<EngineCluster["remove"]>[1]) {
     this.#request(`delete ${kind} ${name}`);
     const found: { readonly metadata?: V1ObjectMeta } | undefined = this.get(kind, name);
     if (found === undefined) return "accepted" as const;
@@ -208,7 +208,7 @@ export class FakeEngineWorld implements EngineWorld {
     else this.put("StatefulSet", { ...set, metadata: { ...set.metadata, deletionTimestamp: "2026-01-01T12:00:00Z" } });
   }
 
-  async patchReplicas(engine: Parameters<EngineWorld["patchReplicas"]>[0], replicas: number) {
+  async patchReplicas(engine: Parameters<EngineCluster["patchReplicas"]>[0], replicas: number) {
     const name = engine.metadata?.name ?? "";
     this.#request(`replicas FireboltEngine ${name}`);
     const stored = this.get("FireboltEngine", name);
@@ -221,8 +221,8 @@ export class FakeEngineWorld implements EngineWorld {
   }
 
   async writeStatus(
-    engine: Parameters<EngineWorld["writeStatus"]>[0],
-    status: Parameters<EngineWorld["writeStatus"]>[1],
+    engine: Parameters<EngineCluster["writeStatus"]>[0],
+    status: Parameters<EngineCluster["writeStatus"]>[1],
   ) {
     const name = engine.metadata?.name ?? "";
     this.#request(`status FireboltEngine ${name}`);
@@ -234,7 +234,7 @@ export class FakeEngineWorld implements EngineWorld {
     return { type: "written", engine: written } as const;
   }
 
-  #changeEngine(engine: Parameters<EngineWorld["addFinalizer"]>[0], metadata: V1ObjectMeta): void {
+  #changeEngine(engine: Parameters<EngineCluster["addFinalizer"]>[0], metadata: V1ObjectMeta): void {
     const stored = this.get("FireboltEngine", engine.metadata?.name ?? "");
     if (stored?.metadata?.resourceVersion !== engine.metadata?.resourceVersion) throw new Error("conflict");
     if (stored !== undefined) this.put("FireboltEngine", { ...stored, metadata: { ...stored.metadata, ...metadata } });

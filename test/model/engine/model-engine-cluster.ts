@@ -2,14 +2,14 @@
 // Every call completes at once, is written down, and may be made to go wrong.
 import { KubeTimeoutError } from "@firebolt-operator/kube";
 import type { EngineStatus } from "../../../src/api/firebolt-engine/status.ts";
-import type { EngineKey, EngineWorld } from "../../../src/engine/cluster/world.ts";
+import type { EngineCluster, EngineKey } from "../../../src/engine/cluster/engine-cluster.ts";
 import { CHILD_KINDS, type ChildKind, type ChildOf, type ChildTypes } from "../../../src/engine/model/child-kinds.ts";
 import type { ChildObject, Engine, Pod } from "../../../src/engine/model/children.ts";
 import type { Removal, RoutingWrite } from "../../../src/engine/model/decision.ts";
 import { statefulSetName } from "../../../src/engine/model/names.ts";
 import type { ProbeRequest, QueryProbe } from "../../../src/engine/probe/query-probe.ts";
 import { type Call, CrashError, type Plan, type Request } from "./calls.ts";
-import { type Cluster, KINDS, type Kind, placeOf, withMap } from "./cluster.ts";
+import { type Cluster, isChildMap, KINDS, type Kind, mapOf, placeOf, withMap } from "./cluster.ts";
 import {
   applied,
   createdChild,
@@ -21,11 +21,11 @@ import {
   withReplicas,
   withStatus,
 } from "./effects.ts";
-import { childrenIn, labelled, MAP_OF, podsIn, queriesIn } from "./readings.ts";
+import { childrenIn, labelled, podsIn, queriesIn } from "./readings.ts";
 import { type Lag, seenThrough } from "./system.ts";
 
 const NEVER = new AbortController().signal;
-export class ModelWorld implements EngineWorld {
+export class ModelEngineCluster implements EngineCluster {
   readonly calls: Call[] = [];
   readonly #plan: Plan;
   readonly #life: AbortController | undefined;
@@ -64,7 +64,7 @@ export class ModelWorld implements EngineWorld {
   }
   children(_engine: EngineKey): readonly ChildObject[] {
     const seen = this.#seen;
-    return CHILD_KINDS.flatMap((kind) => childrenIn(seen, MAP_OF[kind]));
+    return CHILD_KINDS.flatMap((kind) => childrenIn(seen, kind));
   }
   pods({ name }: EngineKey, generation: number): readonly Pod[] {
     return podsIn(this.#seen, statefulSetName(name, generation));
@@ -77,7 +77,7 @@ export class ModelWorld implements EngineWorld {
     return this.#read(name, (cluster) => childIn(cluster, kind, name));
   }
   listChildren(kind: ChildKind, _engine: EngineKey) {
-    return this.#read(`list of ${kind}s`, (cluster) => childrenIn(cluster, MAP_OF[kind]));
+    return this.#read(`list of ${kind}s`, (cluster) => childrenIn(cluster, kind));
   }
   listPods({ name }: EngineKey, generation: number) {
     const set = statefulSetName(name, generation);
@@ -86,7 +86,7 @@ export class ModelWorld implements EngineWorld {
   listWarnings() {
     return this.#read("list of warnings", () => []);
   }
-  /** Pods respond at once, unless the call itself goes wrong: then they have not responded yet. */
+  /** Pods respond immediately, unless the call itself fails: then they have not responded yet. */
   async queries(_engine: EngineKey, pods: readonly Pod[], question: ProbeRequest): Promise<QueryProbe> {
     const [first] = pods;
     if (first === undefined) return { type: "idle" };
@@ -109,12 +109,12 @@ export class ModelWorld implements EngineWorld {
     return this.#finalizer(engine, false);
   }
   createChild<K extends ChildKind>(kind: K, object: ChildTypes[K]) {
-    const map = MAP_OF[kind];
+    const map = mapOf(kind);
     const target = { kind: map, name: object.metadata?.name ?? "" } as const;
     return this.#call({ type: "create", map, object }, target, (cluster) => createdChild(cluster, map, object));
   }
   applyChild<K extends ChildKind>(kind: K, object: ChildTypes[K]): Promise<void> {
-    const map = MAP_OF[kind];
+    const map = mapOf(kind);
     const request = { type: "apply", map, object } as const;
     return this.#call(request, { kind: map, name: object.metadata?.name ?? "" }, (cluster) =>
       applied(cluster, request),
@@ -126,7 +126,7 @@ export class ModelWorld implements EngineWorld {
     return this.#call({ type: "route", write }, target, (cluster) => routed(cluster, write));
   }
   remove(_namespace: string, removal: Removal) {
-    const map = removal.kind === "Pod" ? "pods" : MAP_OF[removal.kind];
+    const map = removal.kind === "Pod" ? "pods" : mapOf(removal.kind);
     return this.#call({ type: "remove", map, removal }, { kind: map, name: removal.name }, (cluster) =>
       removed(cluster, map, removal),
     );
@@ -195,7 +195,7 @@ export class ModelWorld implements EngineWorld {
   #learn({ kind, name }: Target): void {
     if (!Object.hasOwn(this.lag, kind)) return;
     if (kind === "engine") this.lag = { ...this.lag, engine: this.cluster.engine };
-    else if (kind === "statefulSets" || kind === "services" || kind === "configMaps")
+    else if (isChildMap(kind))
       this.lag = {
         ...this.lag,
         [kind]: withMap<object>(this.#seen[kind], name ?? "", this.cluster[kind].get(name ?? "")),
@@ -209,7 +209,7 @@ export class ModelWorld implements EngineWorld {
 }
 
 function childIn<K extends ChildKind>(cluster: Cluster, kind: K, name: string): ChildOf<K> | undefined {
-  return cluster[MAP_OF[kind]].get(name) as ChildOf<K> | undefined;
+  return cluster[mapOf(kind)].get(name) as ChildOf<K> | undefined;
 }
 
 interface Target {

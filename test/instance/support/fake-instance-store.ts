@@ -1,5 +1,5 @@
 // An instance's world in memory: one store of objects with resource versions, a log of every request, and a way to fail
-// or crash at any of them. Not an API server: it knows only what InstanceWorld promises.
+// or crash at any of them. Not an API server: it knows only what InstanceCluster promises.
 import { isDeepStrictEqual } from "node:util";
 import { KubeApiError } from "@firebolt-operator/kube";
 import type { FireboltInstance } from "../../../src/api/firebolt-instance/instance.ts";
@@ -9,12 +9,12 @@ import { INSTANCE_NAMES } from "../../../src/api/group.ts";
 import { LABEL } from "../../../src/api/labels.ts";
 import type { DeepReadonly } from "../../../src/api/values/deep-readonly.ts";
 import type {
+  InstanceCluster,
   InstanceKey,
-  InstanceWorld,
   SecretRelease,
   StatusWriteResult,
   Update,
-} from "../../../src/instance/cluster/world.ts";
+} from "../../../src/instance/cluster/instance-cluster.ts";
 import { trimConfigMap } from "../../../src/instance/model/cache-trims.ts";
 import type { ChildKind, ChildTypes, Instance, Rendered, RenderedKind } from "../../../src/instance/model/children.ts";
 import type { PostgresGuard, Removal } from "../../../src/instance/model/decision.ts";
@@ -42,7 +42,7 @@ export class Crash extends Error {
   override readonly name = "Crash";
 }
 
-export class FakeInstanceWorld implements InstanceWorld {
+export class FakeInstanceStore implements InstanceCluster {
   readonly #stopping = new AbortController();
   /** Every request that a real world would have sent, in order: `verb Kind name`. */
   readonly requests: string[] = [];
@@ -63,7 +63,7 @@ export class FakeInstanceWorld implements InstanceWorld {
     return this.#stopping.signal;
   }
 
-  /** The process is asked to shut down. */
+  /** The process receives a shutdown request. */
   stop(): void {
     this.#stopping.abort(new Crash("stopping"));
   }

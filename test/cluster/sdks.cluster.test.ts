@@ -1,0 +1,41 @@
+// The released SDKs as programs against the gateway of a real cluster: every result type, parameters and errors, with the engine named by
+// host and by default. test/gateway/sdks.integration.test.ts has their queries while pods are replaced.
+import { openWorkspace, type Workspace } from "@firebolt-operator/kube/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
+import { expectedOf } from "../harness/sdk/expected.ts";
+import { checkWithSdk, SDKS } from "../harness/sdk/sdk-clients.ts";
+import { type ClusterHarness, createEngine, openClusterHarness } from "./support/cluster-harness.ts";
+import { ENGINE, HOST_DOMAIN, NAMESPACE } from "./support/platform.ts";
+
+const NAME = "sdk";
+
+let harness: ClusterHarness;
+let workspace: Workspace;
+
+beforeAll(async () => {
+  harness = await openClusterHarness();
+  workspace = openWorkspace("sdks-");
+  await createEngine(harness, NAME, { replicas: 1 });
+});
+afterAll(async () => {
+  await workspace.close();
+  await harness.cluster.client.delete(FireboltEngine, { namespace: NAMESPACE, name: NAME }, harness.cluster.call);
+  harness[Symbol.dispose]();
+});
+
+function urlOf(host: string): string {
+  const { port } = new URL(harness.gateway);
+  return `http://${host}:${port || 80}`;
+}
+const options = () => {
+  const { hostname } = new URL(harness.gateway);
+  return { workspace, hosts: { [HOST_DOMAIN]: hostname, [`${NAME}.${HOST_DOMAIN}`]: hostname } };
+};
+
+test.each(SDKS)("%s: every result type, parameters and errors, by host and from the default engine", async (sdk) => {
+  const ofEngine = (name: string) => expect.stringMatching(new RegExp(`^${name}-g\\d+-0$`));
+  const byHost = await checkWithSdk(sdk, urlOf(`${NAME}.${HOST_DOMAIN}`), options());
+  expect(byHost).toEqual(expectedOf(sdk, ofEngine(NAME)));
+  expect(await checkWithSdk(sdk, urlOf(HOST_DOMAIN), options())).toEqual(expectedOf(sdk, ofEngine(ENGINE)));
+});
