@@ -55,7 +55,7 @@ test("the manifest has the checksums of the archives it names", () => {
   }
 });
 
-test("a build without a place to download from names no address", () => {
+test("a build without a download URL names none", () => {
   const files = packPlugin({ ...release, url: undefined, homepage: undefined });
   const manifest = files.find(({ path }) => path === "krew/firebolt.yaml")?.content.toString("utf8") ?? "";
   expect(manifest).not.toMatch(/https?:|homepage/);

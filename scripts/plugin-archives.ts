@@ -20,7 +20,9 @@ export interface PluginRelease {
   readonly licence: Buffer;
   /** Without the leading v. */
   readonly version: string;
-  /** Where the archives will be downloaded from. Unset: nowhere yet, and krew is given the archive by hand (`--archive`). */
+  /**
+   * Where the archives will be downloaded from. Unset: none yet, and krew gets the archive from a file (`--archive`).
+   */
   readonly url: string | undefined;
   readonly homepage: string | undefined;
 }
@@ -78,8 +80,8 @@ function krewManifest({ version, url, homepage }: PluginRelease, archives: reado
       ...(homepage !== undefined && { homepage }),
       shortDescription: "See, plan, change and diagnose Firebolt engines",
       description:
-        "Shows instances, engines, generations and pods as a tree and why whatever waits does so; says what a change would do before\n" +
-        "it is made; creates, scales, stops, starts and wakes engines; follows rollouts; collects logs and redacted support bundles.\n",
+        "Shows instances, engines, generations and pods as a tree, with the reason for anything that is waiting; previews a change before\n" +
+        "you apply it; creates, scales, stops, starts and wakes engines; follows rollouts; collects logs and redacted support bundles.\n",
       caveats: "Needs Node 22.12 or newer in the path, and kubectl to forward ports.\n",
       platforms: archives
         .filter(({ platform }) => platform.os !== "windows")

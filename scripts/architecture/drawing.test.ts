@@ -4,6 +4,7 @@ import { drawGraph, renderArchitecturePage } from "./drawing.ts";
 import { createRules } from "./rules.ts";
 
 const rules = createRules({
+  open: "",
   sets: {},
   folders: { "src/api": "", "src/engine": "src/api", "src/cli": "src/api src/engine" },
   tests: {},

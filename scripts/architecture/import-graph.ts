@@ -1,7 +1,8 @@
-// The imports of the whole repository, read from the syntax tree of every source file: static, dynamic, re-exports, with or without types.
+// The imports of the whole repository, read from the syntax tree of every source file: static, dynamic, re-exports, `import("…")` as a type,
+// with or without types.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
-import { parseSync } from "vite";
+import { type ParseResult, parseSync, Visitor } from "vite";
 
 const FOLDERS = ["src", "packages", "dev", "test", "bench", "scripts"];
 /** The workspace's scope: `@firebolt-operator/kube/client` is the entry `client` of `packages/kube`. */
@@ -24,12 +25,15 @@ export function readImports(root: string): readonly Import[] {
 export function sourceFiles(root: string): readonly string[] {
   return FOLDERS.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
-  ).filter((path) => /\.(ts|mjs)$/.test(path) && !/(^|\/)(node_modules|dist)\//.test(path));
+  ).filter(isSource);
 }
+
+export const isSource = (path: string): boolean =>
+  /\.[cm]?[jt]sx?$/.test(path) && !/(^|\/)(node_modules|dist)\//.test(path);
 
 /** Imports of packages from the registry and of Node itself are left out. */
 export function importsOf(file: string, source: string): readonly Import[] {
-  const { module, errors } = parseSync(file, source);
+  const { module, program, errors } = parseSync(file, source);
   if (errors.length > 0) throw new Error(`${file}: ${errors[0]?.message ?? "cannot be parsed"}`);
   const found = new Map<string, boolean>();
   const add = (specifier: string, value: boolean): void => {
@@ -39,15 +43,30 @@ export function importsOf(file: string, source: string): readonly Import[] {
     add(moduleRequest.value, entries.length === 0 || entries.some(({ isType }) => !isType));
   for (const { entries } of module.staticExports)
     for (const { moduleRequest, isType } of entries) if (moduleRequest) add(moduleRequest.value, !isType);
-  for (const { moduleRequest } of module.dynamicImports) {
-    const literal = /^"([^"]+)"$/.exec(source.slice(moduleRequest.start, moduleRequest.end))?.[1];
+  for (const argument of dynamicArguments(module, source)) {
+    const literal = literalIn(argument);
     if (literal !== undefined) add(literal, true);
   }
+  new Visitor({
+    TSImportType: ({ source: { value } }) => add(value, false),
+    TSExternalModuleReference: ({ expression: { value } }) => add(value, true),
+  }).visit(program);
   return [...found].flatMap(([specifier, value]) => {
     const to = resolve(file, specifier);
     return to === undefined ? [] : [{ from: file, specifier, to, value }];
   });
 }
+
+/** What `import()` gets where that is no literal: no rule can be checked there. */
+export function computedImportsOf(file: string, source: string): readonly string[] {
+  if (!source.includes("import(")) return [];
+  return dynamicArguments(parseSync(file, source).module, source).filter((text) => literalIn(text) === undefined);
+}
+
+const dynamicArguments = ({ dynamicImports }: ParseResult["module"], source: string): readonly string[] =>
+  dynamicImports.map(({ moduleRequest: { start, end } }) => source.slice(start, end));
+
+const literalIn = (text: string): string | undefined => /^(["'`])([^"'`$\\]+)\1$/.exec(text)?.[2];
 
 function resolve(file: string, specifier: string): string | undefined {
   if (specifier.startsWith(".")) return normalize(join(dirname(file), specifier));

@@ -2,6 +2,7 @@
 // src/engine/compute has only its own rules, not those of src/engine.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Import } from "./import-graph.ts";
 
 export interface Rules {
   /** Folders with an entry of their own. */
@@ -14,11 +15,15 @@ export interface Rules {
   typesOf(folder: string): readonly string[];
   /** Undefined: allowed. Otherwise the rule that forbids the import, as a sentence. */
   violation(from: string, to: string, kind?: ImportKind): string | undefined;
+  /** Permissions that no import needs, as sentences. Tests beside the code do not keep a permission of the code alive. */
+  unused(imports: readonly Pick<Import, "from" | "to" | "value">[]): readonly string[];
 }
 
 export type ImportKind = "type" | "value";
 
 interface Architecture {
+  /** Sets that are deliberately wider than what is used: of each, one folder is enough. */
+  readonly open: string;
   readonly sets: Readonly<Record<string, string>>;
   readonly folders: Readonly<Record<string, string>>;
   readonly tests: Readonly<Record<string, string>>;
@@ -31,7 +36,7 @@ export function readRules(root: string): Rules {
   return createRules(parse(JSON.parse(readFileSync(join(root, "architecture.json"), "utf8"))));
 }
 
-export function createRules({ sets, folders, tests }: Architecture): Rules {
+export function createRules({ open, sets, folders, tests }: Architecture): Rules {
   const names = Object.keys(folders);
   const longestFirst = names.toSorted((one, other) => other.length - one.length);
   const folderOf = (path: string) => longestFirst.find((name) => isWithin(path, name));
@@ -39,10 +44,20 @@ export function createRules({ sets, folders, tests }: Architecture): Rules {
     words(list)
       .flatMap((word) => words(sets[word] ?? word))
       .flatMap((word) => (word.endsWith("/*") ? names.filter((name) => isBelow(name, word.slice(0, -2))) : [word]));
+  const testsBeside = (path: string) =>
+    path.endsWith(".test.ts") ? Object.keys(tests).find((name) => isWithin(path, name)) : undefined;
+  const unusedIn = (list: string, used: ReadonlyMap<string, boolean>): readonly string[] =>
+    words(list).flatMap((word) => {
+      const isUsed = (rule: string) =>
+        rule.startsWith(TYPES) ? used.has(rule.slice(TYPES.length)) : used.get(rule) === true;
+      const all = expand(word);
+      if (words(open).includes(word)) return all.some((rule) => used.has(rule)) ? [] : [word];
+      return all.filter((rule) => !isUsed(rule));
+    });
   const rulesOf = (folder: string) => expand(folders[folder] ?? "").filter((name) => name !== folder);
   const testsOf = (path: string): readonly string[] => {
-    const beside = Object.keys(tests).find((name) => isWithin(path, name));
-    return beside === undefined || !path.endsWith(".test.ts") ? [] : expand(tests[beside] ?? "");
+    const beside = testsBeside(path);
+    return beside === undefined ? [] : expand(tests[beside] ?? "");
   };
 
   return {
@@ -60,7 +75,25 @@ export function createRules({ sets, folders, tests }: Architecture): Rules {
       if (source === target) return undefined;
       const allowed = [...rulesOf(source), ...testsOf(from)];
       if (allowed.includes(target) || (kind === "type" && allowed.includes(`${TYPES}${target}`))) return undefined;
-      return `${source} may import ${allowed.length === 0 ? "nothing" : allowed.join(", ")}, but not ${target}`;
+      return allowed.length === 0
+        ? `${source} may import no other folder, so not ${target}`
+        : `${source} may import ${allowed.join(", ")}, but not ${target}`;
+    },
+    unused(imports) {
+      const used = new Map<string, Map<string, boolean>>();
+      for (const { from, to, value } of imports) {
+        const [source, target, beside] = [folderOf(from), folderOf(to), testsBeside(from)];
+        if (source === undefined || target === undefined || source === target) continue;
+        const entry = beside === undefined ? source : `tests of ${beside}`;
+        const targets = used.get(entry) ?? new Map<string, boolean>();
+        used.set(entry, targets.set(target, value || targets.get(target) === true));
+      }
+      const sentences = (entry: string, list: string) =>
+        unusedIn(list, used.get(entry) ?? new Map()).map((rule) => `${entry} may import ${rule}, and does not`);
+      return [
+        ...names.flatMap((name) => sentences(name, folders[name] ?? "")),
+        ...Object.entries(tests).flatMap(([name, list]) => sentences(`tests of ${name}`, list)),
+      ];
     },
   };
 }
@@ -73,7 +106,9 @@ const words = (list: string): readonly string[] => list.split(" ").filter((word)
 
 function parse(value: unknown): Architecture {
   if (!isRecord(value)) throw new Error("architecture.json is not an object");
-  return { sets: strings(value, "sets"), folders: strings(value, "folders"), tests: strings(value, "tests") };
+  const open = value["open"];
+  if (typeof open !== "string") throw new Error("architecture.json: open is not a string");
+  return { open, sets: strings(value, "sets"), folders: strings(value, "folders"), tests: strings(value, "tests") };
 }
 
 function strings(value: Readonly<Record<string, unknown>>, key: string): Readonly<Record<string, string>> {

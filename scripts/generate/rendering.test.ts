@@ -108,7 +108,7 @@ describe("Kubernetes types", () => {
   }
 });
 
-/** The rest of a map's face, for a map whose `get` answers for every name. */
+/** The other methods of a map, for a map whose `get` returns a value for every name. */
 function mapMethods(map: ReadonlyMap<string, OpenApiSchema>): Omit<ReadonlyMap<string, OpenApiSchema>, "get"> {
   return {
     size: map.size,

@@ -34,6 +34,9 @@
 {{- if ne $v.wakeAgent.mode "annotation" }}
 - --wake-mode={{ $v.wakeAgent.mode }}
 {{- end }}
+{{- if ne $v.gateway.accessLog "all" }}
+- --gateway-access-log={{ $v.gateway.accessLog }}
+{{- end }}
 {{- with include "firebolt-operator.gatewayClusterRole" . }}
 - --gateway-wake-cluster-role={{ . }}
 {{- end }}
