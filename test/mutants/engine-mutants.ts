@@ -56,8 +56,8 @@ const DRAINED: readonly Mutant[] = [
     {
       name: "the settle time is ignored",
       file: "src/engine/pass/observe-drain.ts",
-      find: "return drain.settleMs === 0 ? Math.min(knownMs, nowMs)",
-      replace: "return drain.settleMs >= 0 ? Math.min(knownMs, nowMs)",
+      find: "return settleMs === 0 ? Math.min(knownMs, nowMs)",
+      replace: "return settleMs >= 0 ? Math.min(knownMs, nowMs)",
     },
     explored("settle", "no-running-query-deleted"),
     unit(DRAIN, "no probe counts before the settle time is over", "35000"),
@@ -66,8 +66,8 @@ const DRAINED: readonly Mutant[] = [
     {
       name: "a probe from before the settle time counts",
       file: "src/engine/pass/observe-drain.ts",
-      find: "sinceMs: settledMs,",
-      replace: "sinceMs: 0,",
+      find: "    sinceMs,\n    // Less than",
+      replace: "    sinceMs: 0,\n    // Less than",
     },
     explored("settle", "no-running-query-deleted"),
     unit(DRAIN, "only a probe that began after the settle time counts", "AssertionError"),

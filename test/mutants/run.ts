@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { FEATURE_MUTANTS } from "./feature-mutants.ts";
+import { GATEWAY_MUTANTS } from "./gateway-mutants.ts";
 import { KUBE_MUTANTS } from "./kube-mutants.ts";
 import { MUTANTS } from "./manifest.ts";
 import type { Mutant } from "./mutant.ts";
@@ -23,7 +24,7 @@ type Verdict =
   | { readonly type: "survived" | "broken"; readonly detail: string };
 
 const wanted = process.argv.slice(2);
-const chosen = [...MUTANTS, ...KUBE_MUTANTS, ...FEATURE_MUTANTS].filter(
+const chosen = [...MUTANTS, ...KUBE_MUTANTS, ...FEATURE_MUTANTS, ...GATEWAY_MUTANTS].filter(
   (mutant) => wanted.length === 0 || wanted.some((part) => mutant.name.includes(part) || mutant.file.includes(part)),
 );
 const waiting = [...chosen];

@@ -157,8 +157,20 @@ test("one reading serves every engine that waits, and readings are a second apar
 test("a reading from before the request does not count, nor one of another pod of the same name", async () => {
   put("a");
   expect(await departure()).toEqual({ leftAtMs: expect.any(Number) });
+  await clock.advance(10);
+  expect(reports.departure(E, { generation: 0, sinceMs: clock.now() })).toBe("pending");
+  await clock.advance(1_000);
   gateways.remove({ namespace: "ns", name: "a" });
   put("a");
+  expect(reports.departure(E, { generation: 0, sinceMs: 0 })).toBe("pending");
+});
+
+test("a reading is used for nine seconds and no longer", async () => {
+  put("a");
+  expect(await departure()).toEqual({ leftAtMs: expect.any(Number) });
+  await clock.advance(7_000);
+  expect(reports.departure(E, { generation: 0, sinceMs: 0 })).toEqual({ leftAtMs: expect.any(Number) });
+  await clock.advance(2_000);
   expect(reports.departure(E, { generation: 0, sinceMs: 0 })).toBe("pending");
 });
 
