@@ -9,6 +9,8 @@ export default defineConfig({
       {
         test: {
           name: "unit",
+          // Modules keep no state, so that files can share them: importing them anew for each file took more time than the tests.
+          isolate: false,
           include: [
             "src/**/*.test.ts",
             "packages/*/src/**/*.test.ts",
