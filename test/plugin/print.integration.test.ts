@@ -193,6 +193,7 @@ const LOOKS: readonly (readonly [string, Look])[] = [
   ["instance list", { args: ["instance", "list"], format: ["-o", "json"], same: sameItems }],
   ["class list", { args: ["class", "list", "-A"], format: ["-o", "json"], same: sameItems }],
   ["status", { args: ["status"], same: names("lakeside", "adhoc", "adhoc-g0-0", "adhoc-g0-1") }],
+  ["status", { args: ["status", "--gateways"], same: names("lakeside-gateway-", "adhoc-g0-0") }],
   ["version", { args: ["version"], same: names("fireboltengines.compute.firebolt.io") }],
   ["engine status", { args: ["engine", "status", "adhoc"], same: names("EngineReady", "adhoc", "lakeside") }],
   ["instance status", { args: ["instance", "status", "lakeside"], same: names("AllComponentsReady", "lakeside") }],

@@ -1,32 +1,69 @@
-// Parses the endpoint on which a gateway's agent reports the endpoints that queries are sent to. Pure and total for any
-// string: it comes from a pod that faces the outside, so only lines of exactly the known form count.
+// Parses the endpoint on which a gateway's agent reports the endpoints that queries are sent to: for the operator, and
+// for the plugin's status. Pure and total for any string: it comes from a pod that faces the outside, so only lines of
+// exactly the known form count.
 import { DISCOVERY_SERIES, ENGINE_LABEL_PATTERN } from "../../api/wake-protocol.ts";
 
 export interface GatewayReport {
   /** Queries are sent to the endpoints below alone; no name is resolved. */
   readonly isActive: boolean;
-  /** By engine, the generations that queries are sent to. */
-  readonly generations: ReadonlyMap<string, ReadonlySet<number>>;
+  /** Envoy's discovery stream is open. Undefined, like the three numbers below: not reported. */
+  readonly isConnected: boolean | undefined;
+  /** Engines that Envoy has as clusters. */
+  readonly engines: number | undefined;
+  /** Resources that Envoy rejected so far. */
+  readonly rejected: number | undefined;
+  /** Queries so far whose engine was resolved by name. */
+  readonly queriesByName: number | undefined;
+  /** By engine and generation, the number of pods that queries are sent to. */
+  readonly generations: ReadonlyMap<string, ReadonlyMap<number, number>>;
   /** Engines whose newest endpoints Envoy has not accepted yet. */
   readonly pending: ReadonlySet<string>;
 }
 
-const { active, endpoints, pending } = DISCOVERY_SERIES;
-const ACTIVE = new RegExp(`^${active} ([01])$`, "m");
-const ENDPOINTS = new RegExp(`^${endpoints}\\{engine="(${ENGINE_LABEL_PATTERN})",generation="(-?\\d+)"\\} \\d+$`, "gm");
-const PENDING = new RegExp(`^${pending}\\{engine="(${ENGINE_LABEL_PATTERN})"\\} 1$`, "gm");
+/** So many digits are exact as a number. */
+const COUNT = "\\d{1,15}";
+const LABEL = `engine="(${ENGINE_LABEL_PATTERN})"`;
+const ENDPOINTS = new RegExp(
+  `^${DISCOVERY_SERIES.endpoints}\\{${LABEL},generation="(-?${COUNT})"\\} (${COUNT})$`,
+  "gm",
+);
+const PENDING = new RegExp(`^${DISCOVERY_SERIES.pending}\\{${LABEL}\\} 1$`, "gm");
+
+const single = (series: string, value = COUNT): RegExp => new RegExp(`^${series} (${value})$`, "m");
+const ACTIVE = single(DISCOVERY_SERIES.active, "[01]");
+const CONNECTED = single(DISCOVERY_SERIES.connected, "[01]");
+const ENGINES = single(DISCOVERY_SERIES.engines);
+const REJECTED = single(DISCOVERY_SERIES.rejected);
+const BY_NAME = single(DISCOVERY_SERIES.byName);
 
 /** Undefined when this is no such response. */
 export function parseDiscovery(page: string): GatewayReport | undefined {
-  const isActive = ACTIVE.exec(page)?.[1];
+  const isActive = flagIn(page, ACTIVE);
   if (isActive === undefined) return undefined;
-  const generations = new Map<string, Set<number>>();
-  for (const [, engine = "", generation] of page.matchAll(ENDPOINTS)) {
-    const known = generations.get(engine) ?? new Set();
-    generations.set(engine, known.add(Number(generation)));
+  const generations = new Map<string, Map<number, number>>();
+  for (const [, engine = "", generation, count] of page.matchAll(ENDPOINTS)) {
+    const known = generations.get(engine) ?? new Map<number, number>();
+    generations.set(engine, known.set(Number(generation), Number(count)));
   }
-  const waiting = new Set([...page.matchAll(PENDING)].map(([, engine = ""]) => engine));
-  return { isActive: isActive === "1", generations, pending: waiting };
+  return {
+    isActive,
+    isConnected: flagIn(page, CONNECTED),
+    engines: countIn(page, ENGINES),
+    rejected: countIn(page, REJECTED),
+    queriesByName: countIn(page, BY_NAME),
+    generations,
+    pending: new Set([...page.matchAll(PENDING)].map(([, engine = ""]) => engine)),
+  };
+}
+
+function countIn(page: string, series: RegExp): number | undefined {
+  const value = series.exec(page)?.[1];
+  return value === undefined ? undefined : Number(value);
+}
+
+function flagIn(page: string, series: RegExp): boolean | undefined {
+  const value = countIn(page, series);
+  return value === undefined ? undefined : value === 1;
 }
 
 /**

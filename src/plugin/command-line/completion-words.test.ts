@@ -22,5 +22,6 @@ test.each([
   ["instance status ", "instance"],
   ["completion ", "shell"],
   ["engine list --out", ["--output"]],
+  ["status --g", ["--gateways"]],
   ["__", []],
 ])("%s", (line, expected) => expect(words(line)).toEqual(expected));

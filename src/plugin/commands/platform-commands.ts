@@ -7,9 +7,20 @@ export const PLATFORM_COMMANDS: readonly Command[] = [
     words: ["status"],
     summary: "Show instances, engines, generations and pods as a tree, with the reason for anything that is waiting",
     arguments: [{ name: "instance", optional: true, kind: "instance" }],
-    flags: [ALL_NAMESPACES, WATCH, { name: "no-pods", type: "switch", help: "do not show pods" }, TREE_OUTPUT],
+    flags: [
+      ALL_NAMESPACES,
+      WATCH,
+      {
+        name: "gateways",
+        type: "switch",
+        help: "also read every gateway pod: its discovery state, and queries, connections and endpoints per engine",
+      },
+      { name: "no-pods", type: "switch", help: "do not show pods of engines" },
+      TREE_OUTPUT,
+    ],
     examples: [
       ["everything, live", "kubectl firebolt status -A --watch"],
+      ["where gateways send queries", "kubectl firebolt status --gateways --no-pods"],
       [
         "engines that are waiting, for a script",
         "kubectl firebolt status -o json | jq '.instances[].engines[] | select(.waits)'",

@@ -1,6 +1,6 @@
 // Reads everything that the status tree shows, in a handful of lists, and the query gauges of draining pods. Concludes
 // nothing.
-import { isForbidden, KubeApiError, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
+import { isForbidden, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import { ENGINE_CONTRACT } from "../../api/engine-contract.ts";
 import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
 import { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
@@ -12,6 +12,7 @@ import { parseQueryMetrics } from "../../engine/probe/query-metrics.ts";
 import { KINDS } from "../../instance/cluster/kinds.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import { listObjects, nameOf, namespaceOf, type Scope } from "../cluster/find-object.ts";
+import type { GatewayReading } from "./gateways/observe-gateways.ts";
 
 /** What a draining pod reported. */
 export type PodQueries =
@@ -30,6 +31,8 @@ export interface ObservedPlatform {
   readonly instancePods: readonly V1Pod[];
   /** By `namespace/name`, for the pods of draining generations. */
   readonly queries: ReadonlyMap<string, PodQueries>;
+  /** By `namespace/name`; undefined: gateway pods were not read. */
+  readonly gateways?: ReadonlyMap<string, GatewayReading>;
   /** Kinds that the user may not list: their objects are unknown. */
   readonly unreadable?: ReadonlySet<string>;
   /** Instances were not read: whether one exists is unknown. */
@@ -38,7 +41,10 @@ export interface ObservedPlatform {
   readonly clusterArgs?: readonly string[];
 }
 
-const PROBE_TIMEOUT_MS = 5_000;
+/** How long reading a pod may take. */
+export const PROBE_TIMEOUT_MS = 5_000;
+/** Why a pod was not read: users who may read engines may lack this right. */
+export const PROXY_FORBIDDEN = "you have no permission to get pods/proxy";
 
 export interface ObserveOptions {
   /** Shown in place of instances that may not be listed. Without it, being denied a Firebolt kind is an error. */
@@ -163,11 +169,6 @@ async function readPod({ client, call }: Cluster, pod: V1Pod): Promise<PodQuerie
       : { type: "unknown", cause: `no usable value for ${metrics.gauges.join(" and ")}` };
   } catch (error) {
     if (call.signal.aborted) throw error;
-    // Users who may read engines may lack the right to pods/proxy.
-    const cause =
-      error instanceof KubeApiError && error.status === 403
-        ? "you have no permission to get pods/proxy"
-        : "the pod does not respond";
-    return { type: "unknown", cause };
+    return { type: "unknown", cause: isForbidden(error) ? PROXY_FORBIDDEN : "the pod does not respond" };
   }
 }

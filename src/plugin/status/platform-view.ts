@@ -9,6 +9,7 @@ import { nameOf, namespaceOf } from "../cluster/find-object.ts";
 import { explainDefaultEngine, type SelectionView, viewSelection } from "./default-engine.ts";
 import { type EngineView, viewEngine } from "./engine-view.ts";
 import { type Explanation, explainInstance } from "./explain.ts";
+import { type GatewayView, viewGateways } from "./gateways/gateway-view.ts";
 import type { ObservedPlatform } from "./observe-platform.ts";
 
 export interface ComponentView {
@@ -24,6 +25,8 @@ export interface InstanceView {
   readonly createdAt: string | undefined;
   readonly components: readonly ComponentView[];
   readonly selection: SelectionView;
+  /** Only where gateway pods were read. */
+  readonly gateways?: readonly GatewayView[];
   readonly engines: readonly EngineView[];
   readonly waits: Explanation | undefined;
 }
@@ -73,6 +76,7 @@ function viewInstance(
     createdAt: instance.metadata?.creationTimestamp,
     components,
     selection: viewSelection(instance),
+    ...(observed.gateways === undefined ? {} : { gateways: viewGateways(ownPods, observed.gateways) }),
     engines,
     waits:
       explainInstance({ instance, pods: ownPods, nowMs: observed.nowMs, clusterArgs: observed.clusterArgs }) ??

@@ -8,6 +8,7 @@ import { autoStopPhrase } from "./auto-stop-phrase.ts";
 import { selectionText } from "./default-engine.ts";
 import type { EngineView } from "./engine-view.ts";
 import type { Explanation } from "./explain.ts";
+import { engineLoadText, type GatewayView, gatewayText } from "./gateways/gateway-view.ts";
 import { drainText, type GenerationView, type PodView } from "./generation-view.ts";
 import type { Notice } from "./notices.ts";
 import type { InstanceView, PlatformView } from "./platform-view.ts";
@@ -23,7 +24,7 @@ export interface TreeOptions {
   readonly nowMs: number;
   /** Names with their namespace in front. */
   readonly showNamespace: boolean;
-  /** Whether pods are shown. */
+  /** Whether pods of engines are shown. */
   readonly showPods: boolean;
   /** Columns after which lines are wrapped; undefined: never. */
   readonly width?: number | undefined;
@@ -60,7 +61,10 @@ function renderNodes(roots: readonly Node[], { style, width }: TreeOptions): str
     HEADER.map((title) => style.dim(title)),
     ...lines.flatMap((line) => (line.cells === undefined ? [] : [line.cells])),
   ];
-  const widths = HEADER.map((_, column) => Math.max(...rows.map((row) => visibleLength(row[column] ?? ""))));
+  // Gateways may have more engines than a call can have arguments.
+  const widths = HEADER.map((_, column) =>
+    rows.reduce((most, row) => Math.max(most, visibleLength(row[column] ?? "")), 0),
+  );
   const row = (cells: readonly string[], below: string): readonly string[] => {
     const before = cells.slice(0, -1).map((cell, i) => `${padVisible(cell, widths[i] ?? 0)}${GAP}`);
     const first = before.join("");
@@ -119,7 +123,30 @@ function instanceNode(instance: InstanceView, options: TreeOptions): Node {
       ].join(", "),
     ],
     notes: noteLines(instance.waits, style),
-    children: instance.engines.map((engine) => engineNode(engine, { ...options, showNamespace: false })),
+    children: [
+      ...(instance.gateways ?? []).map((gateway) => gatewayNode(gateway, options)),
+      ...instance.engines.map((engine) => engineNode(engine, { ...options, showNamespace: false })),
+    ],
+  };
+}
+
+/** A gateway pod, and below it the engines that it knows or serves. */
+function gatewayNode(gateway: GatewayView, { style, nowMs }: TreeOptions): Node {
+  const { name, phase, ready, createdAt, engines } = gateway;
+  return {
+    cells: [
+      name,
+      (ready ? style.green : style.yellow)(phase || "-"),
+      ready ? "yes" : "no",
+      ageText(createdAt, nowMs),
+      gatewayText(gateway),
+    ],
+    notes: [],
+    children: engines.map((engine) => ({
+      cells: [engine.name, "", "", "", engineLoadText(engine)],
+      notes: [],
+      children: [],
+    })),
   };
 }
 
