@@ -1,18 +1,20 @@
 // The whole suite: `npm test`. Files are handed out to lanes that work side by side, because most tests wait for most of their time. Every lane
-// has a network of its own; lanes for the local cluster have a whole sandbox. All files run, so that one run shows all failures, and what a
-// failed one printed is repeated at the end, where a log is read first.
+// has a network of its own; lanes for the local cluster have a whole sandbox. First come the tests that time matters to, then the local cluster,
+// with the rest beside it. All files run, so that one run shows all failures, and what a failed one printed is repeated at the end, where a log
+// is read first.
 //
 //   scripts/test/suite.ts [--lanes N] [--cluster-lanes N] [--without PROJECT] [FILE ...]     FILE: a test file, or the beginning of paths; default all
+import { execFile } from "node:child_process";
 import { availableParallelism, freemem } from "node:os";
-import { parseArgs } from "node:util";
+import { parseArgs, promisify } from "node:util";
 import { Lane, type Ran } from "./lane-process.ts";
 import type { Task, TestFile } from "./messages.ts";
 import { processorSeconds } from "./processor-time.ts";
 import { slowestFiles, summarise } from "./summary.ts";
-import { planTasks, WorkQueue } from "./work-queue.ts";
+import { planTasks, runsBesideCluster, WorkQueue } from "./work-queue.ts";
 
-/** A lane keeps several servers busy: more lanes than cores take the time from each other, and tests that count lost queries suffer first. */
-const LANES_PER_CORE = 1;
+/** A lane uses half a core on average: its tests wait for servers, probes and clocks for the other half. */
+const LANES_PER_CORE = 2;
 /** Two control planes, a name server, a gateway and the operator. */
 const BYTES_PER_LANE = 1.5 * 2 ** 30;
 const MOST_LANES = 8;
@@ -21,6 +23,8 @@ const KINDS = {
   network: { within: "dev/sandbox/network.sh", projects: ["unit", "integration", "e2e"], niceness: 5 },
   // Clients of a real node count lost queries there: it goes first.
   cluster: { within: "dev/sandbox/sandbox.sh", projects: ["cluster"], niceness: 0 },
+  /** Tests that get the processor time which the cluster leaves. */
+  beside: { within: "dev/sandbox/network.sh", projects: ["unit", "integration"], niceness: 19 },
 } as const;
 type Kind = keyof typeof KINDS;
 
@@ -46,9 +50,17 @@ const { values, positionals } = parseArgs({
 const isWanted = ({ path, project }: TestFile): boolean =>
   project !== values.without &&
   (positionals.length === 0 || positionals.some((beginning) => path.startsWith(beginning)));
+const lanesWanted = countOf(values.lanes, usualLanes(), "lanes");
+const clusterLanes = countOf(values["cluster-lanes"], CLUSTER_LANES, "cluster-lanes");
 const counts: Readonly<Record<Kind, number>> = {
-  network: countOf(values.lanes, usualLanes(), "lanes"),
-  cluster: countOf(values["cluster-lanes"], CLUSTER_LANES, "cluster-lanes"),
+  network: lanesWanted,
+  cluster: clusterLanes,
+  beside: clusterLanes === 0 ? lanesWanted : Math.min(availableParallelism(), lanesWanted),
+};
+const isOf: Readonly<Record<Kind, (file: TestFile) => boolean>> = {
+  network: (file) => !runsBesideCluster(file),
+  cluster: () => true,
+  beside: runsBesideCluster,
 };
 const startedMs = performance.now();
 const elapsed = (): string => {
@@ -63,6 +75,12 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     if (signal === "SIGINT" && process.stdin.isTTY) return;
     for (const lane of lanes) lane.kill(signal);
   });
+
+/** Once for all lanes: tests of the bundled programs find that it is done (test/harness/programs/operator-process.ts). */
+async function buildPrograms(): Promise<void> {
+  await promisify(execFile)(process.execPath, ["scripts/build.ts"]);
+  process.env["FIREBOLT_TEST_BUILT"] = "1";
+}
 
 const ran: Ran[] = [];
 const queues: WorkQueue[] = [];
@@ -103,16 +121,20 @@ async function filesOf(lane: Lane, kind: Kind): Promise<readonly TestFile[]> {
   }
 }
 
+const LANE_PREFIX: Readonly<Record<Kind, string>> = { network: "", cluster: "c", beside: "b" };
+
 /** All lanes of a kind take from one queue, which holds the files of their projects. */
 async function runLanes(kind: Kind): Promise<void> {
   const own = Array.from({ length: counts[kind] }, (_, index) => {
-    const name = kind === "cluster" ? `c${index + 1}` : String(index + 1);
+    const name = `${LANE_PREFIX[kind]}${index + 1}`;
     return new Lane({ name, ...KINDS[kind] });
   });
   lanes.push(...own);
   const [first] = own;
   if (first === undefined) return;
-  const queue = new WorkQueue(planTasks((await filesOf(first, kind)).filter(isWanted)));
+  const queue = new WorkQueue(
+    planTasks((await filesOf(first, kind)).filter((file) => isWanted(file) && isOf[kind](file))),
+  );
   queues.push(queue);
   try {
     await Promise.all(
@@ -127,9 +149,10 @@ async function runLanes(kind: Kind): Promise<void> {
   }
 }
 
+await buildPrograms();
 // One after the other: clients count the queries that a real node loses, and a node that gets no processor time loses some.
 await runLanes("network");
-await runLanes("cluster");
+await Promise.all([runLanes("cluster"), runLanes("beside")]);
 const failed = ran.filter(({ result }) => !result.passed);
 for (const { task, output } of failed)
   say(

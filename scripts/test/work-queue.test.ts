@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { TestFile } from "./messages.ts";
-import { fitInto, planTasks, SECONDS, WorkQueue } from "./work-queue.ts";
+import { fitInto, planTasks, runsBesideCluster, SECONDS, WorkQueue } from "./work-queue.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const file = fc.record({
@@ -46,6 +46,17 @@ test("files that fit into a time are the shortest, and all others are named", ()
     { project: "e2e", path: Object.keys(SECONDS)[0] ?? "" },
   ];
   expect(fitInto(20, [long, short])).toEqual({ fit: [short], left: [long] });
+});
+
+test("beside the cluster run unit tests and the areas that neither count queries nor measure times", () => {
+  const paths = [
+    "test/crd/x.integration.test.ts",
+    "test/wake/x.integration.test.ts",
+    "test/plugin/x.integration.test.ts",
+  ];
+  expect(paths.map((path) => runsBesideCluster({ project: "integration", path }))).toEqual([true, false, true]);
+  expect(runsBesideCluster({ project: "unit", path: "src/x.test.ts" })).toBe(true);
+  expect(runsBesideCluster({ project: "cluster", path: "test/docs/pages.cluster.test.ts" })).toBe(false);
 });
 
 test("a queue hands every task out once", () => {

@@ -29,6 +29,16 @@ export const SECONDS: Readonly<Record<string, number>> = {
 };
 const USUAL_SECONDS: Readonly<Record<string, number>> = { unit: 0.2, integration: 15, e2e: 30, cluster: 60 };
 const KNOWN_SECONDS: ReadonlyMap<string, number> = new Map(Object.entries(SECONDS));
+/**
+ * Neither counts lost queries nor measures times: what these wait for may take as long as it takes, so they run beside the local cluster with
+ * the processor time that it leaves.
+ */
+const BESIDE_CLUSTER: readonly string[] = ["test/admission/", "test/chart/", "test/crd/", "test/docs/", "test/plugin/"];
+
+export function runsBesideCluster({ path, project }: TestFile): boolean {
+  return project === "unit" || (project === "integration" && BESIDE_CLUSTER.some((area) => path.startsWith(area)));
+}
+
 /** A process for each of hundreds of files would cost more than the tests in them. */
 const RUN_TOGETHER: ReadonlySet<string> = new Set(["unit"]);
 

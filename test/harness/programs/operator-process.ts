@@ -18,8 +18,9 @@ export interface OperatorProcess extends AsyncDisposable {
   readonly exit: Promise<number | null>;
 }
 
-/** Bundles the program from the sources under test. */
+/** Bundles the program from the sources under test, unless the suite has done so for all tests. */
 export async function buildProgram(): Promise<void> {
+  if (process.env["FIREBOLT_TEST_BUILT"] === "1") return;
   const child = spawn(process.execPath, ["scripts/build.ts"], { cwd: ROOT, stdio: ["ignore", "ignore", "inherit"] });
   const [code] = (await once(child, "exit")) as [number | null];
   if (code !== 0) throw new Error(`the build ended with ${code}`);
