@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { expectedOf } from "../harness/sdk/expected.ts";
-import { checkWithSdk, SDKS, startSdk } from "../harness/sdk/sdk-clients.ts";
+import { checkWithSdk, type SdkLoad, SDKS, startSdk } from "../harness/sdk/sdk-clients.ts";
 import { type GatewayHarness, openGatewayHarness } from "./support/gateway-harness.ts";
 
 const DOMAIN = "fb.example.com";
@@ -37,12 +37,6 @@ test.each(SDKS)("%s shows the gateway's own words when the host is wrong", async
   );
 });
 
-interface Load {
-  readonly sent: number;
-  readonly failures: readonly string[];
-  readonly pods: Readonly<Record<string, number>>;
-}
-
 test.each(SDKS)("%s: 50 concurrent queries while the engine's pods are replaced, none lost", async (sdk) => {
   const engine = `rolled-by-${sdk}`;
   const name = `${engine}.${DOMAIN}`;
@@ -56,7 +50,7 @@ test.each(SDKS)("%s: 50 concurrent queries while the engine's pods are replaced,
   harness.publish(engine, [await harness.startEngine({ engine, generation: 1 })]);
   await answered(`${engine}-g1-0`);
   await old.process.stop();
-  const load = (await run.finish()) as Load;
+  const load = (await run.finish()) as SdkLoad;
   console.log(`${sdk}: ${load.sent} sent, ${load.failures.length} failed`);
   expect(load.failures).toEqual([]);
   expect(Object.keys(load.pods).sort()).toEqual([`${engine}-g0-0`, `${engine}-g1-0`]);

@@ -47,6 +47,14 @@ export interface SdkRun {
   finish(): Promise<unknown>;
 }
 
+/** What `load` prints. */
+export interface SdkLoad {
+  readonly sent: number;
+  readonly failures: readonly string[];
+  /** Results by pod. */
+  readonly pods: Readonly<Record<string, number>>;
+}
+
 /** Starts `check` or `load` of the program against this URL. */
 export async function startSdk(sdk: Sdk, args: readonly string[], { workspace, hosts }: SdkOptions): Promise<SdkRun> {
   const lines = Object.entries(hosts).map(([name, address]) => `${address} ${name}`);
