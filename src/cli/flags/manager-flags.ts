@@ -90,7 +90,7 @@ export const MANAGER_FLAGS = {
   "drain-settle": {
     type: "duration",
     default: "35s",
-    help: "minimum time between switching the Service and deleting the old generation, for clients with a cached address; longer than DNS caching",
+    help: "time after switching the Service during which the old generation is kept, for clients with a cached address; longer than DNS caching. 5s if every gateway of the namespace reports that it has switched",
     check: notNegative,
   },
   "engine-max-cpu": {
