@@ -17,8 +17,8 @@ export function availabilityOf(
 ): Availability {
   if (readyPods.length === 0) return engine === undefined ? "unknown" : "unavailable";
   if (engine === undefined || engine.spec?.replicas !== 0) return "ready";
-  // Stopping. Its Service is taken away from the pods after "switching" has been written and before anything else is: a
-  // query that passes from then on could find no endpoint.
+  // The operator writes `switching` first, and then points the Service away from these pods: a query that passes from
+  // then on could find no endpoint.
   const { phase, activeGeneration } = engine.status ?? {};
   if (phase === "switching") return "unavailable";
   const flipped = phase === "draining" || phase === "cleaning";

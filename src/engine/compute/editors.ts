@@ -6,7 +6,7 @@ import type { Service, StatefulSet } from "../model/children.ts";
 import type { EngineDecision } from "../model/decision.ts";
 import type { EngineSnapshot } from "../model/snapshot.ts";
 
-/** The name of the StatefulSet whose editor is unknown and holds the next generation. */
+/** The name of the StatefulSet whose edit holds the next generation, while its editor is unknown. */
 export function editedStatefulSet(decision: EngineDecision, { current }: EngineSnapshot): string | undefined {
   if (decision.type !== "hold" || decision.step !== "damped" || current.statefulSet.type !== "live") return undefined;
   const { heldRollout } = decision.status;

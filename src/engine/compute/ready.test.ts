@@ -49,6 +49,12 @@ test.each([
     "(phase draining): generation 0 still runs queries",
   ],
   [
+    "rank 4: draining, within the settle time",
+    { phase: "draining", generations: drained, drainProbe: { type: "settling" }, settledAt: "2026-01-01T00:00:35Z" },
+    "Rolling",
+    "(phase draining): generation 0 is kept until 2026-01-01T00:00:35Z at the latest for clients with a cached address, and longer while it runs queries",
+  ],
+  [
     "rank 4: cleaning, whatever the last probe reported",
     { phase: "cleaning", drainProbe: failing },
     "Rolling",

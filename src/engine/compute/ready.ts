@@ -1,5 +1,5 @@
-// The Ready condition as a ladder (docs/design/engine.md#ready): the first rung that applies names the reason. Reads
-// the phase after the decision and at what was observed before its writes.
+// The Ready condition as a ladder (docs/design/engine.md#ready): the first rung that applies names the reason. Input:
+// the phase after the decision, and what was observed before its writes.
 
 import type { Verdict } from "../../api/condition-list.ts";
 import type { EngineReadyReason } from "../../api/reasons.ts";
@@ -17,7 +17,7 @@ export interface ReadyInput {
   readonly drainProbe: DrainProbe;
   /** What the stored status shows, without the failure of the last pass, if the phase stays. */
   readonly before: { readonly ready: Readonly<Condition>; readonly isForbidden: boolean } | undefined;
-  /** In draining: until when the old generation is kept whatever it runs. */
+  /** In draining: until when, at the latest, the old generation is kept for clients with a cached address. */
   readonly settledAt: string | undefined;
   /** The generation has another number than the one whose pods were observed. */
   readonly startsAnew?: boolean;
@@ -70,7 +70,7 @@ function drainingVerdict(input: ReadyInput, rolling: string): ReadyVerdict {
   const { reason, message = "" } = before?.ready ?? {};
   if (drainProbe.type === "pending" && (reason === "DrainCheckFailing" || reason === "Rolling"))
     return { ...notReady(reason, message), ...(before?.isForbidden === true ? { isForbidden: true } : {}) };
-  const kept = `generation ${generations.draining} is kept until ${settledAt} at most, because clients may still use its addresses`;
+  const kept = `generation ${generations.draining} is kept until ${settledAt} at the latest for clients with a cached address, and longer while it runs queries`;
   return notReady("Rolling", settledAt === undefined ? rolling : `${rolling}: ${kept}`);
 }
 

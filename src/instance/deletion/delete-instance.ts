@@ -1,5 +1,6 @@
 // The deletion of an instance (docs/design/instance.md#deletion): deletes its objects, collects failures, and removes
-// the finalizer last and only when every delete was accepted. Whether engines hold it is decided before (hold.ts).
+// the finalizer last and only when every delete was accepted. Whether engines hold it is decided before
+// (observe-hold.ts).
 import { type Logger, NotLeaderError } from "@firebolt-operator/kube";
 import type { NextCheck } from "@firebolt-operator/kube/controller";
 import { INSTANCE_NAMES } from "../../api/group.ts";
@@ -13,7 +14,9 @@ import { isForAnother, retainCredentials } from "./retain-credentials.ts";
 
 export interface DeletionDeps {
   readonly logger: Logger;
-  /** Whether the operator has rights on Roles. An existing Role is garbage collected with its owner, the instance. */
+  /**
+   * Whether the operator has permissions on Roles. An existing Role is garbage collected with its owner, the instance.
+   */
   readonly managesRoles: boolean;
 }
 

@@ -242,7 +242,7 @@ function movement(facts: EngineFacts): Explanation {
     case "draining": {
       const draining = facts.generations.find(({ role }) => role === "draining");
       const message = findCondition(status?.conditions, "Ready")?.message;
-      // Without queries the operator knows what keeps the generation: clients may still use its addresses.
+      // Without queries the operator knows what keeps the generation: clients with a cached address.
       if (draining !== undefined && message !== undefined && isQuiet(draining))
         return { reason: "Draining", why: message, next: "wait" };
       const why = draining === undefined ? "the old generation drains" : drainText(draining);
