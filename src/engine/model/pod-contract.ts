@@ -22,9 +22,9 @@ export const ENGINE_PORTS = [
 export const TERMINATION_GRACE_SECONDS = ENGINE_CONTRACT.terminationGraceSeconds;
 
 /**
- * How long a pod that is about to terminate serves on before it gets SIGTERM, inside the grace period. Gateways learn
- * meanwhile that it is no endpoint any more and close their idle connections to it: a query on a connection that the
- * engine closes would be lost.
+ * How long a pod that is about to terminate keeps serving before it gets SIGTERM, inside the grace period. Meanwhile
+ * gateways learn that it is no endpoint any more and close their idle connections to it: a query on a connection that
+ * the engine closes would be lost.
  */
 export const PRE_STOP_SECONDS = 5;
 
