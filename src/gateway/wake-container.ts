@@ -1,5 +1,5 @@
-// The wake agent as a container of the gateway's pod, the token that only it gets, and the rights it needs. One place
-// for everything that has to agree with the agent's flags and with Envoy's configuration.
+// The wake agent as a container of the gateway's pod, the token that only it gets, and the permissions it needs. One
+// place for everything that has to agree with the agent's flags and with Envoy's configuration.
 import type {
   V1Container,
   V1LifecycleHandler,
@@ -105,7 +105,7 @@ export function renderWakeAgentTokenVolume(): V1Volume {
   };
 }
 
-/** The rights of the agent: read endpoints and, where it writes wake requests, read engines and patch them. */
+/** The permissions of the agent: read endpoints and, where it writes wake requests, read engines and patch them. */
 export function wakeAgentRules(mode: WakeMode = "annotation"): V1PolicyRule[] {
   const engines = { apiGroups: [GROUP], resources: ["fireboltengines"], verbs: ["get", "list", "watch", "patch"] };
   const endpoints = {

@@ -98,7 +98,7 @@ local function refuse_decision(handle, engine, decision)
     return refuse(handle, "503", 'engine "' .. engine .. '" is stopped, and no query starts it because auto-stop is off: set spec.replicas, or: kubectl firebolt start ' .. engine)
   end
   if decision == "{{decision.denied}}" then
-    return refuse(handle, "503", 'engine "' .. engine .. '" is stopped, and the API server rejects the request of this gateway to start it: its service account was replaced, or lost its rights; retry shortly')
+    return refuse(handle, "503", 'engine "' .. engine .. '" is stopped, and the API server rejects this gateway\'s wake request: its service account was replaced or lost its permission; retry shortly')
   end
   refuse(handle, "503", "engine is not available; retry shortly")
 end

@@ -19,7 +19,7 @@ let gateway: Api;
 let other: Api;
 let engines: string;
 
-/** An account with the rights that the operator gives to gateways, and its token. */
+/** An account with the permissions that the operator gives to gateways, and its token. */
 async function openAs(account: string): Promise<Api> {
   const { namespace } = harness;
   const metadata = { name: account, namespace };
@@ -38,7 +38,7 @@ async function openAs(account: string): Promise<Api> {
   const api = openApi({ url: cluster("server"), ca, token: String(valueAt(answer.body, ["status", "token"])) });
   // Rights are learnt by a watch of the API server's own.
   await eventually(async () => (await api.send({ path: engines })).status === 200, {
-    describe: `rights of ${account}`,
+    describe: `permissions of ${account}`,
   });
   return api;
 }
@@ -102,7 +102,7 @@ describe("webhooks on", () => {
     const refused = await patchBy(gateway, path, body);
     expect(refused).toEqual({ status: 403, message: expect.stringContaining(`${names}: Forbidden: `) });
     expect(refused.message).toContain("is the service account of a gateway");
-    // The same change by an account with the same rights and another name.
+    // The same change by an account with the same permissions and another name.
     if (!what.startsWith("the pod")) expect((await patchBy(other, path, body)).status).toBe(200);
   });
 

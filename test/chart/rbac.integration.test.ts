@@ -37,7 +37,7 @@ beforeAll(async () => {
     crds: CRDS,
     apiServerArgs: [
       ...audit.apiServerArgs,
-      // Some distributions switch it on: owner references then need rights of their own.
+      // Some distributions switch it on: owner references then need permissions of their own.
       "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
       // As on older servers: caches begin with a list.
       "--feature-gates=WatchList=false",
@@ -104,7 +104,7 @@ async function inForce(user: string, grants: readonly Grant[]): Promise<void> {
           const { body } = await api.expect({ method: "POST", path, body: { spec: { user, resourceAttributes } } });
           expect(valueAt(body, ["status", "allowed"]), JSON.stringify(resourceAttributes)).toBe(true);
         },
-        { describe: "rights in force" },
+        { describe: "permissions in force" },
       );
     }
 }

@@ -1,5 +1,5 @@
-// The gateway's identity on a real API server with RBAC, by an operator with exactly the chart's rights: a Role per instance or one
-// ClusterRole for all, with and without the right to stamp engines, and the ways between them on a running instance.
+// The gateway's identity on a real API server with RBAC, by an operator with exactly the chart's permissions: a Role per instance or one
+// ClusterRole for all, with and without the permission to annotate engines, and the ways between them on a running instance.
 import { openApiFromKubeconfig, valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { eventually } from "../harness/control-plane/requests.ts";
@@ -95,7 +95,7 @@ const roleRefOf = async (ns: TestNamespace): Promise<unknown> => {
 };
 
 /** What the gateway's own token may do with engines and endpoints: the statuses of listing both. */
-async function rights(ns: TestNamespace): Promise<readonly number[]> {
+async function permissions(ns: TestNamespace): Promise<readonly number[]> {
   const api = openApiFromKubeconfig(await cluster.serviceAccountKubeconfig(ns.name, GATEWAY));
   const listed = [
     `/apis/compute.firebolt.io/v1alpha1/namespaces/${ns.name}/fireboltengines`,
@@ -109,13 +109,13 @@ async function rights(ns: TestNamespace): Promise<readonly number[]> {
 }
 
 const willHave = (ns: TestNamespace, statuses: readonly number[]) =>
-  eventually(async () => expect(await rights(ns)).toEqual(statuses), PATIENCE);
+  eventually(async () => expect(await permissions(ns)).toEqual(statuses), PATIENCE);
 
 async function rollouts(ns: TestNamespace): Promise<unknown> {
   return valueAt(await ns.get("Deployment", GATEWAY), ["metadata", "generation"]);
 }
 
-test("gateway-names: one instance through all modes and back, by an operator with the rights that the chart gives for each", async () => {
+test("gateway-names: one instance through all modes and back, by an operator with the permissions that the chart gives for each", async () => {
   const ns = await cluster.namespace();
   await restart({}, {});
   await ns.createInstance();
@@ -158,7 +158,7 @@ test("an operator that may removes the Role with the switch; deleting the instan
   await restart({}, {});
   await ns.createInstance();
   await instanceIsReady(ns);
-  // The shared role is there, and the manager still has the rights of before.
+  // The shared role is there, and the manager still has the permissions of before.
   await install(values);
   await restart({ gatewayClusterRole: SHARED }, {});
   await eventually(async () => expect(await roleRefOf(ns)).toBe(`ClusterRole/${SHARED}`), PATIENCE);
@@ -203,7 +203,7 @@ test.each([
       expect(ready).toMatchObject({ status: "False", reason: "EnsureFailed", message: expect.stringMatching(want) });
     }, PATIENCE);
     expect(await roleRefOf(ns)).toBe(`Role/${GATEWAY}`);
-    expect(await rights(ns)).toEqual([200, 200]);
+    expect(await permissions(ns)).toEqual([200, 200]);
     // Once it is corrected, the operator continues automatically.
     await putClusterRole(
       role,

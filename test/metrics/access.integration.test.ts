@@ -97,7 +97,7 @@ interface Running extends AsyncDisposable {
   readonly log: readonly string[];
 }
 
-/** The server as the operator runs it, with the rights of this service account. */
+/** The server as the operator runs it, with the permissions of this service account. */
 async function startAs(account: string): Promise<Running> {
   const asked: RequestInfo[] = [];
   const client = await clientOf(account, (info) => asked.push(info));
@@ -135,7 +135,7 @@ async function startAs(account: string): Promise<Running> {
   };
 }
 
-test("without a token 401, without the right 403, with it the page", async () => {
+test("without a token 401, without the permission 403, with it the page", async () => {
   await using server = await startAs("operator");
   expect(await scrape(server.url)).toMatchObject({ status: 401, text: "unauthorized\n" });
   expect(await scrape(server.url, { token: "nonsense" })).toMatchObject({ status: 401 });

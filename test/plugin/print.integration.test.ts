@@ -41,7 +41,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => harness?.[Symbol.asyncDispose]());
 
-/** Whatever the command would change, printing it must be possible without the right to. */
+/** Whatever the command would change, printing it must be possible without the permission to. */
 async function print(args: readonly string[]): Promise<string> {
   const result = await runPlugin([...args, "--print-commands", `--kubeconfig=${reader}`, "-n", NAMESPACE]);
   expect(result, args.join(" ")).toMatchObject({ code: 0, stderr: "" });

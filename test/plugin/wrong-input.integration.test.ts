@@ -1,5 +1,5 @@
 // Every command of the plugin with wrong input: a mistyped name, flag or namespace, a missing argument, no kubeconfig, a server that
-// cannot be reached, a user without rights and one who may only read. Each ends with the documented exit code, a message that names
+// cannot be reached, a user without permissions and one who may only read. Each ends with the documented exit code, a message that names
 // what is wrong, and the way out where there is one.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -171,7 +171,7 @@ describe("clusters that cannot be used", () => {
   });
 });
 
-test.each(online)("$name: a user without rights", LIMIT, async ({ command, name }) => {
+test.each(online)("$name: a user without permissions", LIMIT, async ({ command, name }) => {
   const result = await run(command, { kubeconfig: nobody });
   if (name === "version") {
     expect(result).toMatchObject({
@@ -218,33 +218,37 @@ describe("a support bundle of a user with restricted permissions", () => {
   };
   const list = ["get", "list"];
 
-  test("Firebolt's own kinds alone: they are in it, and gaps.txt names the rest and the rights", LIMIT, async () => {
-    const own = [{ apiGroups: ["compute.firebolt.io"], resources: ["*"], verbs: list }];
-    const { result, file } = await bundleOf("bundle-own", own, []);
-    expect(result.code, result.stderr).toBe(7);
-    expect(result.stdout).toMatch(/bundle-own\.tar\.gz: 2 objects/);
-    expect(result.stderr).toMatch(/^warning: omitted: pods: permission denied: .*$/m);
-    expect(result.stderr).toMatch(/warning: the bundle is incomplete: gaps\.txt .*permissions/);
-    const files = unpacked(file);
-    expect([...files.keys()]).toEqual(
-      expect.arrayContaining([
-        "objects/fireboltinstance/lakeside.yaml",
-        "objects/fireboltengine/nightly.yaml",
-        "status.txt",
-      ]),
-    );
-    const gaps = files.get("gaps.txt") ?? "";
-    for (const right of [
-      "list pods in namespace analytics",
-      "list pods in all namespaces",
-      "list statefulsets.apps in namespace analytics",
-      "list secrets in namespace analytics",
-      "list nodes",
-    ])
-      expect(gaps).toContain(`; this needs permission to ${right}\n`);
-    expect(gaps).toMatch(/^secrets \(so their values were not searched for in logs\): permission denied/m);
-    expect(files.get("status.txt")).toMatch(/you have no permission to list .*pods/);
-  });
+  test(
+    "Firebolt's own kinds alone: they are in it, and gaps.txt names the rest and the permissions",
+    LIMIT,
+    async () => {
+      const own = [{ apiGroups: ["compute.firebolt.io"], resources: ["*"], verbs: list }];
+      const { result, file } = await bundleOf("bundle-own", own, []);
+      expect(result.code, result.stderr).toBe(7);
+      expect(result.stdout).toMatch(/bundle-own\.tar\.gz: 2 objects/);
+      expect(result.stderr).toMatch(/^warning: omitted: pods: permission denied: .*$/m);
+      expect(result.stderr).toMatch(/warning: the bundle is incomplete: gaps\.txt .*permissions/);
+      const files = unpacked(file);
+      expect([...files.keys()]).toEqual(
+        expect.arrayContaining([
+          "objects/fireboltinstance/lakeside.yaml",
+          "objects/fireboltengine/nightly.yaml",
+          "status.txt",
+        ]),
+      );
+      const gaps = files.get("gaps.txt") ?? "";
+      for (const right of [
+        "list pods in namespace analytics",
+        "list pods in all namespaces",
+        "list statefulsets.apps in namespace analytics",
+        "list secrets in namespace analytics",
+        "list nodes",
+      ])
+        expect(gaps).toContain(`; this needs permission to ${right}\n`);
+      expect(gaps).toMatch(/^secrets \(so their values were not searched for in logs\): permission denied/m);
+      expect(files.get("status.txt")).toMatch(/you have no permission to list .*pods/);
+    },
+  );
 
   test("engines without instances: everything but the instance, which was named", LIMIT, async () => {
     const engines = [
@@ -275,7 +279,7 @@ describe("a support bundle of a user with restricted permissions", () => {
     expect(files.get("status.txt")).toContain("lakeside");
   });
 
-  test("without the right to find the only instance, it has to be named", LIMIT, async () => {
+  test("without the permission to find the only instance, it has to be named", LIMIT, async () => {
     const pods = [{ apiGroups: [""], resources: ["pods"], verbs: list }];
     const { result } = await bundleOf("bundle-pods", pods, []);
     expect(result).toMatchObject({

@@ -194,10 +194,10 @@ test("an engine created while the agent's watches have stalled, unnoticed, is se
 const EIGHT_HOLDS = ["--envoy-memory-limit-bytes=0", "--fallback-hold-cap=8"];
 
 const DENIED =
-  'engine "e" is stopped, and the API server rejects the request of this gateway to start it: its service account was replaced, or lost its rights; retry shortly';
+  'engine "e" is stopped, and the API server rejects this gateway\'s wake request: its service account was replaced or lost its permission; retry shortly';
 
 test("an account without permissions: the query is held, fails with the cause on timeout, and succeeds once they are restored", async () => {
-  harness = await openWakeHarness(plane, "rights");
+  harness = await openWakeHarness(plane, "permissions");
   await harness.createStopped("e");
   const gateway = await harness.gateway({ agentFlags: ["--hold-timeout=40s"] });
   const client = harness.client(gateway);

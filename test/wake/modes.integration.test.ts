@@ -1,4 +1,4 @@
-// The whole program on a running instance whose wake mode is changed and changed back: the gateway gets the arguments and the rights of
+// The whole program on a running instance whose wake mode is changed and changed back: the gateway gets the arguments and the permissions of
 // the mode, its agent runs with exactly those beside a real Envoy, and in each mode queries wake stopped engines.
 import { defineResource } from "@firebolt-operator/kube";
 import { findFreePorts, openApiFromKubeconfig, openWorkspace, type Workspace } from "@firebolt-operator/kube/testing";
@@ -117,7 +117,7 @@ async function startGateway(args: readonly string[]): Promise<WakeGateway> {
 
 const stampOf = (name: string) => engineHarness.engine(name).metadata?.annotations?.["firebolt.io/wake-requested"];
 
-test("annotation, demand, annotation: queries wake engines in each, with the rights of each", async () => {
+test("annotation, demand, annotation: queries wake engines in each, with the permissions of each", async () => {
   const client = { sent: 0, failed: 0 };
   for (const [index, mode] of (["annotation", "demand", "annotation"] as const).entries()) {
     await using program = startProgram(mode);

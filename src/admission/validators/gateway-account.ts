@@ -12,7 +12,7 @@ export const GATEWAY_ACCOUNT_SUFFIX = "-gateway";
 
 /**
  * By the name alone, whether or not that instance exists: an instance that was deleted with `--cascade=orphan` leaves
- * an account whose rights still hold. Mirrors the match condition.
+ * an account whose permissions still hold. Mirrors the match condition.
  */
 export function isGatewayAccount({ username, namespace }: AdmissionRequest): boolean {
   return username.startsWith(`${SERVICE_ACCOUNT_PREFIX}${namespace}:`) && username.endsWith(GATEWAY_ACCOUNT_SUFFIX);

@@ -1,6 +1,6 @@
 // Whether the gateway's ServiceAccount is still the one that issued the tokens of its pods. Tokens are bound to the uid
-// of the account: an account that was deleted and created again has the same name and rights, but rejects the tokens of
-// running pods. Pure.
+// of the account: an account that was deleted and created again has the same name and permissions, but rejects the
+// tokens of running pods. Pure.
 import type { InstanceStatus } from "../../api/firebolt-instance/status.ts";
 import { gatewayName } from "../model/names.ts";
 import { childOf, type InstanceSnapshot } from "../model/snapshot.ts";

@@ -1,5 +1,5 @@
 // Whether queries to the gateway do not wake stopped engines: a gateway that runs under the user's ServiceAccount has
-// no wake agent, because the operator does not grant rights to that account. Pure.
+// no wake agent, because the operator does not grant permissions to that account. Pure.
 
 import type { InstanceSnapshot } from "../model/snapshot.ts";
 import { gatewayAccountName, ownsGatewayIdentity } from "../render/gateway-identity.ts";

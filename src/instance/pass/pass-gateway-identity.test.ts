@@ -116,7 +116,7 @@ describe("gateway-cluster-role: --gateway-wake-cluster-role", () => {
     expect(rulesOf(run)).toBeDefined();
   });
 
-  test("without rights on Roles the old one is kept, and its deletion is not retried", async () => {
+  test("without permissions on Roles the old one is kept, and its deletion is not retried", async () => {
     const run = await settled({});
     run.world.intercept = (request) => {
       if (/ Role( |$)/.test(request)) throw new KubeApiError("GET", 403, { reason: "Forbidden" });

@@ -58,7 +58,7 @@ test("without an agent nothing of it is rendered", () => {
   expect(envoy).not.toContain("wake");
 });
 
-test("under the user's own account there is no agent: the operator does not grant rights to it", () => {
+test("under the user's own account there is no agent: the operator does not grant permissions to it", () => {
   const { pod, rules, envoy } = gatewayOf({ spec: { serviceAccountName: "mine" } }, WAKE_AGENT);
   expect(pod?.containers.map(({ name }) => name)).toEqual(["envoy"]);
   expect(rules).toBeUndefined();

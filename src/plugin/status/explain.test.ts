@@ -84,7 +84,7 @@ describe("engines", () => {
       /kubectl describe limitrange -n ns/,
     ],
     [
-      "rights of the operator",
+      "permissions of the operator",
       [
         condition(
           "Ready",

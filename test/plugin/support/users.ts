@@ -12,7 +12,7 @@ export interface Rule {
 
 const API_GROUP = "rbac.authorization.k8s.io";
 
-/** The kubeconfig of a new user with these rights in all namespaces. */
+/** The kubeconfig of a new user with these permissions in all namespaces. */
 export async function addPluginUser(
   { adminKubeconfig, userKubeconfig }: ControlPlane,
   name: string,
@@ -33,7 +33,7 @@ export async function addPluginUser(
     async () => {
       for (const rule of rules) expect(await isAllowed(adminKubeconfig, name, rule), JSON.stringify(rule)).toBe(true);
     },
-    { describe: `the rights of ${name}` },
+    { describe: `the permissions of ${name}` },
   );
   return userKubeconfig(name);
 }

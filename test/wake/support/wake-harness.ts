@@ -21,9 +21,9 @@ export interface WakePlane extends EngineControlPlane {
   readonly url: string;
   /** The requests of the gateway's account in this namespace as `verb resource/name`, without watches. */
   agentRequests(namespace: string): readonly string[];
-  /** A kubeconfig of the gateway's service account, with whatever rights it has. */
+  /** A kubeconfig of the gateway's service account, with whatever permissions it has. */
   accountKubeconfig(namespace: string): Promise<string>;
-  /** The same, with the rights that the operator gives it. */
+  /** The same, with the permissions that the operator gives it. */
   gatewayKubeconfig(namespace: string, mode?: WakeMode): Promise<string>;
 }
 
