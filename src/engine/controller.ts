@@ -32,7 +32,7 @@ export interface EngineControllerDeps {
   readonly bounds: ResourceBounds;
   /** Probes pods for their queries beside the passes. */
   readonly prober: QueryProber;
-  /** How long after a switch a drain probe counts; by default longer than name servers cache. */
+  /** How long after a switch a drain probe counts; by default longer than DNS servers cache. */
   readonly drainSettleMs?: number;
   readonly metrics?: EngineMetrics;
   /** The demand that gateways report. */

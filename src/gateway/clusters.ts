@@ -105,7 +105,7 @@ export function renderEngineCluster(memoryLimitBytes: number | undefined) {
 }
 
 /** Statistics responses that are built and sent at the same time; one takes up to some MiB. */
-const MOST_STATS_PAGES = 8;
+const MOST_STATS_RESPONSES = 8;
 
 export function renderAdminCluster(adminPort: number) {
   return {
@@ -117,9 +117,9 @@ export function renderAdminCluster(adminPort: number) {
       thresholds: [
         {
           priority: "DEFAULT",
-          max_connections: MOST_STATS_PAGES,
-          max_pending_requests: MOST_STATS_PAGES,
-          max_requests: MOST_STATS_PAGES,
+          max_connections: MOST_STATS_RESPONSES,
+          max_pending_requests: MOST_STATS_RESPONSES,
+          max_requests: MOST_STATS_RESPONSES,
         },
       ],
     },

@@ -5,7 +5,7 @@ import { ENGINE_LOAD_PATH, parseEngineLoad } from "./engine-load.ts";
 
 /** The request itself, in every response of Envoy's. */
 const OWN = 'envoy_cluster_upstream_rq_active{envoy_cluster_name="admin_stats"} 1';
-const page = (...lines: readonly string[]): string =>
+const body = (...lines: readonly string[]): string =>
   ["# TYPE envoy_cluster_upstream_rq_active gauge", OWN, ...lines, ""].join("\n");
 const gauge = (what: "rq" | "cx", cluster: string, value: number | string): string =>
   `envoy_cluster_upstream_${what}_active{envoy_cluster_name="${cluster}"} ${value}`;
@@ -30,7 +30,7 @@ test("the path selects two gauges of every cluster by Envoy's own names", () => 
 });
 
 test("queries and connections of an engine, published, by name, and both", () => {
-  const text = page(
+  const text = body(
     ...[gauge("rq", "adhoc", 3), gauge("cx", "adhoc", 2)],
     ...[named("rq", "late", 2), named("cx", "late", 2)],
     ...[gauge("rq", "both", 1), named("rq", "both", 4), gauge("cx", "both", 1), named("cx", "both", 4)],
@@ -47,7 +47,7 @@ test("queries and connections of an engine, published, by name, and both", () =>
 });
 
 test("an engine whose name looks like a part of the others", () => {
-  const text = page(named("rq", "a-service", 1), gauge("rq", "b-service", 2), gauge("rq", "svc", 3));
+  const text = body(named("rq", "a-service", 1), gauge("rq", "b-service", 2), gauge("rq", "svc", 3));
   expect([...(parseEngineLoad(text) ?? [])].map(([engine, { queries }]) => [engine, queries])).toEqual([
     ["b-service", 2],
     ["svc", 3],
@@ -65,27 +65,27 @@ test("clusters that are no engines do not count", () => {
     "a\u001b[31mb",
     "a".repeat(64),
   ];
-  expect(parseEngineLoad(page(...others.map((cluster) => gauge("rq", cluster, 1))))).toEqual(new Map());
+  expect(parseEngineLoad(body(...others.map((cluster) => gauge("rq", cluster, 1))))).toEqual(new Map());
 });
 
 test.each(["1.5", "-1", "NaN", "1e3", "9".repeat(400), "1 1700000000"])("%s is no count", (value) => {
-  expect(parseEngineLoad(page(gauge("rq", "adhoc", value)))).toEqual(new Map());
+  expect(parseEngineLoad(body(gauge("rq", "adhoc", value)))).toEqual(new Map());
 });
 
 test.each([
   ["nothing", ""],
   ["an engine's metrics", "firebolt_running_queries 1\n"],
-  ["a page of the web", "<html></html>"],
+  ["HTML", "<html></html>"],
   ["a part without the request itself", `${gauge("rq", "adhoc", 1)}\n`],
 ])("no response of Envoy's: %s", (_, text) => expect(parseEngineLoad(text)).toBeUndefined());
 
 test("four megabytes of anything are read at once", () => {
   const rows = `envoy_cluster_${"a_".repeat(31)}svc_cluster_local_`.repeat(50_000);
-  expect(parseEngineLoad(page(gauge("rq", "adhoc", 1), rows))?.size).toBe(1);
+  expect(parseEngineLoad(body(gauge("rq", "adhoc", 1), rows))?.size).toBe(1);
 });
 
 test("any change of a response gives names of the known form, or none", () => {
-  const text = page(gauge("rq", "adhoc", 3), named("cx", "late", 2));
+  const text = body(gauge("rq", "adhoc", 3), named("cx", "late", 2));
   fc.assert(
     fc.property(fc.nat(text.length), fc.string({ unit: "binary", maxLength: 20 }), (at, part) => {
       const loads = parseEngineLoad(text.slice(0, at) + part + text.slice(at));

@@ -45,11 +45,11 @@ const BY_NAME = new RegExp(
 );
 
 /** By engine; engines without a query and a connection may be missing. Undefined when this is no such response. */
-export function parseEngineLoad(page: string): ReadonlyMap<string, EngineLoad> | undefined {
-  if (!OWN.test(page)) return undefined;
+export function parseEngineLoad(body: string): ReadonlyMap<string, EngineLoad> | undefined {
+  if (!OWN.test(body)) return undefined;
   const loads = new Map<string, EngineLoad>();
   for (const series of [PUBLISHED, BY_NAME])
-    for (const [, gauge, engine = "", value] of page.matchAll(series)) {
+    for (const [, gauge, engine = "", value] of body.matchAll(series)) {
       const { queries, queriesByName, connections } = loads.get(engine) ?? NONE;
       const count = Number(value);
       loads.set(engine, {

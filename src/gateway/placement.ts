@@ -1,4 +1,4 @@
-// Where one Envoy process runs: in a gateway pod, or anywhere else with other ports and another name server (a test, a
+// Where one Envoy process runs: in a gateway pod, or anywhere else with other ports and another DNS server (a test, a
 // laptop). It affects sockets only, never routing.
 import { GATEWAY_PORTS } from "./ports.ts";
 
@@ -16,11 +16,11 @@ export interface GatewayPlacement {
   readonly wakeHoldPort?: number;
   readonly wakeDiscoveryPort?: number;
   readonly wakeProbePort?: number;
-  /** Name servers to use instead of those of the pod's resolv.conf. */
+  /** DNS servers to use instead of those of the pod's resolv.conf. */
   readonly dnsResolvers?: readonly SocketEndpoint[];
 }
 
-/** A pod of its own: every port is free and the cluster's name server is in resolv.conf. */
+/** A pod of its own: every port is free and the cluster's DNS server is in resolv.conf. */
 export const POD_PLACEMENT: GatewayPlacement = {
   address: "0.0.0.0",
   clientPort: GATEWAY_PORTS.client,

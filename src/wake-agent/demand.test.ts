@@ -6,26 +6,26 @@ const MINUTE = 60_000;
 
 function open(mostNames?: number) {
   const clock = new ManualClock();
-  const parked = new Map<string, number>();
+  const held = new Map<string, number>();
   const demand = new Demand({
     clock,
     retentionMs: 10 * MINUTE,
-    parked: (engine) => parked.get(engine) ?? 0,
+    heldCount: (engine) => held.get(engine) ?? 0,
     ...(mostNames === undefined ? {} : { mostNames }),
   });
-  return { clock, parked, demand };
+  return { clock, held, demand };
 }
 
 test("a row is kept for ten minutes after the last request, and while requests are held", async () => {
-  const { clock, parked, demand } = open();
+  const { clock, held, demand } = open();
   demand.record("a");
   demand.record("b");
-  parked.set("b", 1);
+  held.set("b", 1);
   await clock.advance(9 * MINUTE);
   demand.record("c");
   await clock.advance(MINUTE + 1);
   expect(demand.rows().map(({ engine }) => engine)).toEqual(["b", "c"]);
-  parked.delete("b");
+  held.delete("b");
   expect(demand.rows().map(({ engine }) => engine)).toEqual(["c"]);
 });
 
@@ -47,12 +47,12 @@ test("4096 names at most", () => {
 });
 
 test("with the longest names, all of them shed and held, the response stays below the mebibyte that readers accept", () => {
-  const { demand, parked } = open();
+  const { demand, held } = open();
   for (let index = 0; index < 5_000; index++) {
     const name = String(index).padStart(63, "e");
     demand.record(name);
     for (let times = 0; times < 3; times++) demand.shed(name);
-    parked.set(name, 99_999);
+    held.set(name, 99_999);
   }
   const rows = demand.rows();
   expect(rows.length).toBeGreaterThan(2_500);
@@ -63,13 +63,13 @@ test("with the longest names, all of them shed and held, the response stays belo
 });
 
 test("the response of /demand", () => {
-  const { demand, parked } = open();
+  const { demand, held } = open();
   demand.record("a");
   demand.shed("a");
   demand.shed("nobody");
-  parked.set("a", 7);
-  const page = renderDemand({ rows: demand.rows(), dropped: demand.dropped, apiErrors: { write: 3, watch: 1 } });
-  expect(page.split("\n").filter((line) => !line.startsWith("#"))).toEqual([
+  held.set("a", 7);
+  const body = renderDemand({ rows: demand.rows(), dropped: demand.dropped, apiErrors: { write: 3, watch: 1 } });
+  expect(body.split("\n").filter((line) => !line.startsWith("#"))).toEqual([
     `firebolt_gateway_wake_last_demand_timestamp_seconds{engine="a"} ${Date.UTC(2026, 0, 1) / 1_000}`,
     'firebolt_gateway_wake_pending_holds{engine="a"} 7',
     'firebolt_gateway_wake_shed_total{engine="a"} 1',

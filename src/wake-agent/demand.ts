@@ -8,7 +8,7 @@ export interface DemandOptions {
   /** How long a row is kept after the last request. */
   readonly retentionMs: number;
   /** Held requests per engine: a row is kept while there are any. */
-  readonly parked: (engine: string) => number;
+  readonly heldCount: (engine: string) => number;
   readonly mostNames?: number;
   readonly mostBytes?: number;
 }
@@ -19,7 +19,7 @@ const MOST_BYTES = 1_000_000;
 
 export class Demand {
   readonly #options: DemandOptions;
-  readonly #rows = new Map<string, { stampMs: number; shed: number }>();
+  readonly #rows = new Map<string, { lastRequestMs: number; shed: number }>();
   #bytes = 0;
   #dropped = 0;
 
@@ -32,10 +32,10 @@ export class Demand {
    * the same.
    */
   record(engine: string): void {
-    const stampMs = this.#options.clock.now();
+    const lastRequestMs = this.#options.clock.now();
     const row = this.#rows.get(engine);
-    if (row !== undefined) row.stampMs = stampMs;
-    else if (this.#hasRoomFor(engine)) this.#add(engine, stampMs);
+    if (row !== undefined) row.lastRequestMs = lastRequestMs;
+    else if (this.#hasRoomFor(engine)) this.#add(engine, lastRequestMs);
     else this.#dropped++;
   }
 
@@ -46,11 +46,11 @@ export class Demand {
 
   rows(): readonly DemandRow[] {
     this.#forgetOld();
-    return [...this.#rows].map(([engine, { stampMs, shed }]) => ({
+    return [...this.#rows].map(([engine, { lastRequestMs, shed }]) => ({
       engine,
-      stampMs,
+      stampMs: lastRequestMs,
       shed,
-      holds: this.#options.parked(engine),
+      holds: this.#options.heldCount(engine),
     }));
   }
 
@@ -66,16 +66,17 @@ export class Demand {
     return fits();
   }
 
-  #add(engine: string, stampMs: number): void {
-    this.#rows.set(engine, { stampMs, shed: 0 });
+  #add(engine: string, lastRequestMs: number): void {
+    this.#rows.set(engine, { lastRequestMs, shed: 0 });
     this.#bytes += bytesOf(engine);
   }
 
   #forgetOld(): void {
-    const { clock, retentionMs, parked } = this.#options;
+    const { clock, retentionMs, heldCount } = this.#options;
     const oldest = clock.now() - retentionMs;
-    for (const [engine, { stampMs }] of this.#rows)
-      if (stampMs < oldest && parked(engine) === 0 && this.#rows.delete(engine)) this.#bytes -= bytesOf(engine);
+    for (const [engine, { lastRequestMs }] of this.#rows)
+      if (lastRequestMs < oldest && heldCount(engine) === 0 && this.#rows.delete(engine))
+        this.#bytes -= bytesOf(engine);
   }
 }
 
@@ -87,14 +88,14 @@ export interface ApiErrors {
   readonly watch: number;
 }
 
-export interface DemandPage {
+export interface DemandResponse {
   readonly rows: readonly DemandRow[];
   readonly dropped: number;
   readonly apiErrors: ApiErrors;
 }
 
 /** The response of /demand in the Prometheus text format. Names of engines are DNS labels and need no escaping. */
-export function renderDemand({ rows, dropped, apiErrors }: DemandPage): string {
+export function renderDemand({ rows, dropped, apiErrors }: DemandResponse): string {
   const per = (name: string, type: string, help: string, value: (row: DemandRow) => number): readonly string[] => [
     `# HELP ${name} ${help}`,
     `# TYPE ${name} ${type}`,

@@ -38,9 +38,9 @@ export interface EnvoyStats {
 /** Undefined when Envoy did not respond. */
 export async function readStats(adminUrl: string, signal: AbortSignal): Promise<EnvoyStats | undefined> {
   const filter = encodeURIComponent(`^(${Object.values(STATS).join("|")})$`);
-  const page = await send({ url: `${adminUrl}/stats?filter=${filter}`, signal });
-  if (page?.status !== 200) return undefined;
-  const values = new Map(page.body.split("\n").map((line) => line.split(": ") as [string, string]));
+  const response = await send({ url: `${adminUrl}/stats?filter=${filter}`, signal });
+  if (response?.status !== 200) return undefined;
+  const values = new Map(response.body.split("\n").map((line) => line.split(": ") as [string, string]));
   const allocated = Number(values.get(STATS.allocated) ?? Number.NaN);
   return {
     allocatedBytes: Number.isNaN(allocated) ? undefined : allocated,
@@ -50,8 +50,8 @@ export async function readStats(adminUrl: string, signal: AbortSignal): Promise<
 
 /** Whether Envoy's health check was set to fail: its pod is about to terminate. */
 export async function isDraining(adminUrl: string, signal: AbortSignal): Promise<boolean> {
-  const page = await send({ url: `${adminUrl}/ready`, signal });
-  return page?.body.startsWith("DRAINING") ?? false;
+  const response = await send({ url: `${adminUrl}/ready`, signal });
+  return response?.body.startsWith("DRAINING") ?? false;
 }
 
 /** Sets for all workers of the gateway whether their knowledge about engines is changing. Best effort. */
@@ -68,15 +68,15 @@ export async function setChanging(adminUrl: string, changing: boolean, signal: A
  */
 export async function probeThroughEnvoy(probeUrl: string, engine: string, signal: AbortSignal): Promise<Reached> {
   const headers = { [WAKE_HEADERS.engine]: engine };
-  const page = await send({
+  const response = await send({
     url: `${probeUrl}${ENGINE_CONTRACT.endpoints.ready}`,
     headers,
     deadlineMs: PROBE_DEADLINE_MS,
     signal,
   });
-  if (page === undefined) return "unavailable";
-  const fromEngine = page.headers["x-envoy-upstream-service-time"] !== undefined;
-  return fromEngine && page.status !== 503 ? "yes" : "not yet";
+  if (response === undefined) return "unavailable";
+  const fromEngine = response.headers["x-envoy-upstream-service-time"] !== undefined;
+  return fromEngine && response.status !== 503 ? "yes" : "not yet";
 }
 
 /** Undefined: no response. */

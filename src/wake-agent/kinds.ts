@@ -83,8 +83,8 @@ export function generationOfPod(name: string): number | undefined {
 /** Keeps the fields that determine availability, the wake request, and the time of the last scaling. */
 export function trimEngine(engine: WatchedEngine): WatchedEngine {
   const { metadata, spec, status } = engine;
-  const stamp = metadata?.annotations?.[ANNOTATION.wakeRequested];
-  const annotations = stamp === undefined ? {} : { annotations: { [ANNOTATION.wakeRequested]: stamp } };
+  const requested = metadata?.annotations?.[ANNOTATION.wakeRequested];
+  const annotations = requested === undefined ? {} : { annotations: { [ANNOTATION.wakeRequested]: requested } };
   return {
     metadata: { ...identity(engine), ...annotations },
     ...(spec === undefined ? {} : { spec: { replicas: spec.replicas } }),

@@ -1,6 +1,6 @@
-// Whether the gateway itself reaches an engine that Kubernetes reports as ready. The gateway resolves addresses through
-// DNS and may lag by some seconds; a request released before that would fail. Probes through the gateway, while
-// requests wait.
+// Whether the gateway reaches an engine that Kubernetes reports as ready: Envoy accepted its endpoints or, where it
+// resolves the name, responds through it. A request that is released before would fail. Probes only while requests
+// wait.
 import { type Clock, type Logger, pause } from "@firebolt-operator/kube";
 import { canServe } from "./availability.ts";
 import type { AvailabilityChange, EngineView } from "./engine-view.ts";
@@ -21,7 +21,7 @@ export interface ReachabilityProbeOptions {
 
 const RETRY_MS = 100;
 /**
- * Longer than a gateway's lookup interval and a name server's cache together. After that the request is released
+ * Longer than a gateway usually takes to resolve an engine that has become ready. After that the request is released
  * anyway.
  */
 const PATIENCE_MS = 15_000;

@@ -33,16 +33,16 @@ async function dial(port: number): Promise<Socket> {
 const demandOf = (port: number) => fetch(`http://127.0.0.1:${port}/demand`);
 
 test("idle peers keep no other peer out: the demand can be read, and few of them stay connected", async () => {
-  const port = await open(createDemandServer(0, { "/demand": () => "the page\n" }));
+  const port = await open(createDemandServer(0, { "/demand": () => "the response\n" }));
   const silent: Socket[] = [];
   for (let count = 0; count < 200; count++) silent.push(await dial(port));
-  expect(await (await demandOf(port)).text()).toBe("the page\n");
+  expect(await (await demandOf(port)).text()).toBe("the response\n");
   await expect.poll(() => silent.filter(({ closed }) => !closed).length).toBeLessThanOrEqual(32);
 });
 
 test("a peer that has made a request since is closed after those that have not", async () => {
   const port = await open(
-    createDemandServer(0, { "/demand": () => "the page\n" }, { mostConnections: 2, responseMs: 5_000 }),
+    createDemandServer(0, { "/demand": () => "the response\n" }, { mostConnections: 2, responseMs: 5_000 }),
   );
   const [asking, silent] = [await dial(port), await dial(port)];
   asking.write("GET /demand HTTP/1.1\r\nhost: a\r\n\r\n");
@@ -56,8 +56,8 @@ test("a peer that has made a request since is closed after those that have not",
 
 test("a peer that does not read its response is cut off", async () => {
   // More than the kernel buffers.
-  const page = "x".repeat(64 * 1024 * 1024);
-  const port = await open(createDemandServer(0, { "/demand": () => page }, { mostConnections: 32, responseMs: 50 }));
+  const body = "x".repeat(64 * 1024 * 1024);
+  const port = await open(createDemandServer(0, { "/demand": () => body }, { mostConnections: 32, responseMs: 50 }));
   const socket = await dial(port);
   socket.pause();
   socket.write("GET /demand HTTP/1.1\r\nhost: a\r\n\r\n");
@@ -71,13 +71,13 @@ test("a peer that does not read its response is cut off", async () => {
     bytes += chunk.length;
   });
   await closed;
-  expect(bytes).toBeLessThan(page.length);
+  expect(bytes).toBeLessThan(body.length);
 });
 
 test.each(["POST", "GET"])(
   "a %s with a body that never ends gets a response, and its connection is closed",
   async (method) => {
-    const port = await open(createDemandServer(0, { "/demand": () => "the page\n" }));
+    const port = await open(createDemandServer(0, { "/demand": () => "the response\n" }));
     const socket = await dial(port);
     const received: Buffer[] = [];
     socket.on("data", (chunk: Buffer) => received.push(chunk));

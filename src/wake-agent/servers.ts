@@ -65,16 +65,16 @@ export function createHoldServer({ port, admission, epoch, publish, logger }: Ho
   });
 }
 
-/** Pages in the Prometheus text format, by path. */
-export type Pages = Readonly<Record<string, () => string>>;
+/** Responses in the Prometheus text format, by path. */
+export type Responses = Readonly<Record<string, () => string>>;
 
 /** `GET /demand` and `GET /discovery`, on all addresses. */
-export function createDemandServer(port: number, pages: Pages, peers = DEMAND_PEERS): AgentServer {
+export function createDemandServer(port: number, responses: Responses, peers = DEMAND_PEERS): AgentServer {
   return createAgentServer({ port, peers }, (request, response) => {
     const { path } = targetOf(request);
-    const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-    if (page === undefined) sendHealth(response, path);
-    else sendText(response, 200, page(), "text/plain; version=0.0.4; charset=utf-8");
+    const render = Object.hasOwn(responses, path) ? responses[path] : undefined;
+    if (render === undefined) sendHealth(response, path);
+    else sendText(response, 200, render(), "text/plain; version=0.0.4; charset=utf-8");
   });
 }
 

@@ -38,8 +38,8 @@ export interface WakeAgentOptions {
   readonly fallbackHoldCap: number;
   readonly holdTimeoutMs: number;
   readonly demandRetentionMs: number;
-  /** Write wake requests to engines. Without it engines are not read either: the agent then needs no rights on them. */
-  readonly stampAnnotation: boolean;
+  /** Without it engines are not read either: the agent then needs no permissions on them. */
+  readonly writesWakeRequests: boolean;
   /** The agent's own memory limit; undefined without one. */
   readonly ownLimitBytes?: number | undefined;
 }
@@ -59,11 +59,11 @@ const CONFIRM_DEADLINE_MS = 1_000;
 const WATCH_SILENCE_MS = 90_000;
 
 export function createWakeAgent(options: WakeAgentOptions): WakeAgent {
-  const { client, namespace, clock, logger } = options;
+  const { client, namespace, clock, logger, demandRetentionMs: retentionMs } = options;
   const stop = new AbortController();
   const watchHealth = { engines: new WatchHealth(), slices: new WatchHealth() };
   const shared = { client, logger, clock, namespaces: [namespace], timings: { idleTimeoutMs: WATCH_SILENCE_MS } };
-  const engines = options.stampAnnotation
+  const engines = options.writesWakeRequests
     ? createObjectCache({ ...shared, type: WatchedEngine, trim: trimEngine, observer: watchHealth.engines.observer })
     : undefined;
   const slices = createObjectCache({
@@ -75,12 +75,12 @@ export function createWakeAgent(options: WakeAgentOptions): WakeAgent {
   });
   const view = new EngineView({ namespace, engines, slices, watchHealth, firstEpoch: clock.now() });
   const queue = new HoldQueue(clock);
-  const demand = new Demand({ clock, retentionMs: options.demandRetentionMs, parked: (name) => queue.countOf(name) });
+  const demand = new Demand({ clock, retentionMs, heldCount: (engine) => queue.countOf(engine) });
   const wakeRequester = createWakeRequester(options, queue, view);
   const discoveryService = createDiscoveryService({ clock, logger, namespace, view, port: options.discoveryPort });
   const { discovery } = discoveryService;
   const attempt = async (engine: string, signal: AbortSignal) => {
-    // Endpoints that Envoy has accepted need no probe. It sends queries to no others, whatever name servers show.
+    // Endpoints that Envoy has accepted need no probe. It sends queries to no others, whatever DNS servers return.
     if (await discovery.publish(engine)) return "yes" as const;
     return options.probeUrl === "" ? ("unavailable" as const) : probeThroughEnvoy(options.probeUrl, engine, signal);
   };
@@ -173,13 +173,13 @@ function createWakeRequester(
 }
 
 /**
- * The same as the watches, read directly for one engine: the engine itself or, without the right to read it, the slices
- * of its Service.
+ * The same as the watches, read directly for one engine: the engine itself or, without the permission to read it, the
+ * slices of its Service.
  */
-function existence({ client, namespace, stampAnnotation }: WakeAgentOptions) {
+function existence({ client, namespace, writesWakeRequests }: WakeAgentOptions) {
   return async (name: string, signal: AbortSignal): Promise<boolean> => {
     const call = { signal, timeoutMs: CONFIRM_DEADLINE_MS };
-    if (stampAnnotation) return (await client.find(WatchedEngine, { namespace, name }, call)) !== undefined;
+    if (writesWakeRequests) return (await client.find(WatchedEngine, { namespace, name }, call)) !== undefined;
     const slices = await client.list(EndpointSlice, {
       ...call,
       namespace,

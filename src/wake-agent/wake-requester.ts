@@ -28,9 +28,10 @@ export class WakeRequester {
   readonly #options: WakeRequesterOptions;
   /** Requests that no accepted wake request covers yet, by the time of the newest. */
   readonly #pending = new Map<string, number>();
-  readonly #stampedMs = new Map<string, number>();
+  /** The time of the last wake request that this agent has written. */
+  readonly #writtenMs = new Map<string, number>();
   readonly #writing = new Set<string>();
-  /** Engines whose last wake request the API server rejected, because of the agent's identity or rights. */
+  /** Engines whose last wake request the API server rejected, because of the agent's identity or permissions. */
   readonly #denied = new Set<string>();
   #loggedMs = Number.NEGATIVE_INFINITY;
   #failures = 0;
@@ -71,15 +72,15 @@ export class WakeRequester {
     if (found === undefined) this.#forget(name);
     if (found === undefined || !isWakeable(found) || this.#writing.has(name)) return;
     if (!this.#pending.has(name) && waiting.countOf(name) === 0) return;
-    const stampMs = stampMsFor(found, clock.now());
+    const requestMs = requestMsFor(found, clock.now());
     // Another gateway's request counts as well, unless the engine has been scaled since.
-    const newest = Math.max(this.#stampedMs.get(name) ?? 0, stampOf(found));
-    if (newest > scaledMsOf(found) && Math.abs(stampMs - newest) < REPEAT_MS) {
+    const newest = Math.max(this.#writtenMs.get(name) ?? 0, storedMsOf(found));
+    if (newest > scaledMsOf(found) && Math.abs(requestMs - newest) < REPEAT_MS) {
       this.#pending.delete(name);
       this.#denied.delete(name);
       return;
     }
-    void this.#write(name, stampMs);
+    void this.#write(name, requestMs);
   }
 
   async #write(name: string, now: number): Promise<void> {
@@ -89,7 +90,7 @@ export class WakeRequester {
     this.#writing.add(name);
     try {
       await write(name, timeText(now), signal);
-      this.#stampedMs.set(name, now);
+      this.#writtenMs.set(name, now);
       this.#pending.delete(name);
       this.#denied.delete(name);
       logger.debug("wake requested", { engine: name });
@@ -117,7 +118,7 @@ export class WakeRequester {
     const oldest = clock.monotonicMs() - PENDING_MS;
     for (const [name, since] of this.#pending) if (since < oldest) this.#pending.delete(name);
     const names = new Set([...waiting.engines(), ...this.#pending.keys()]);
-    for (const name of this.#stampedMs.keys()) if (!names.has(name)) this.#stampedMs.delete(name);
+    for (const name of this.#writtenMs.keys()) if (!names.has(name)) this.#writtenMs.delete(name);
     for (const name of this.#denied) if (!names.has(name)) this.#denied.delete(name);
     for (const name of names) this.requestIfDue(name);
     this.#scheduleTick();
@@ -134,20 +135,21 @@ export class WakeRequester {
 
   #forget(name: string): void {
     this.#pending.delete(name);
-    this.#stampedMs.delete(name);
+    this.#writtenMs.delete(name);
     this.#denied.delete(name);
   }
 }
 
 /**
- * A token that is no longer accepted, or an account without the right. Both are retried: tokens and rights can come
- * back.
+ * A token that is no longer accepted, or an account without the permission. Both are retried: tokens and permissions
+ * can be restored.
  */
 function isDenial(error: unknown): boolean {
   return error instanceof KubeApiError && (error.status === 401 || error.status === 403);
 }
 
-function stampOf({ metadata }: DeepReadonly<WatchedEngine>): number {
+/** The newest wake request on the engine, of any gateway. */
+function storedMsOf({ metadata }: DeepReadonly<WatchedEngine>): number {
   const ms = Date.parse(metadata?.annotations?.[ANNOTATION.wakeRequested] ?? "");
   return Number.isNaN(ms) ? 0 : ms;
 }
@@ -162,6 +164,6 @@ function scaledMsOf({ status }: DeepReadonly<WatchedEngine>): number {
  * The operator ignores requests from before the last scaling. A request made now is newer, even if the clock of this
  * node is behind, so its time is too; times have whole seconds.
  */
-function stampMsFor(engine: DeepReadonly<WatchedEngine>, nowMs: number): number {
+function requestMsFor(engine: DeepReadonly<WatchedEngine>, nowMs: number): number {
   return Math.max(nowMs, scaledMsOf(engine) + 1_000);
 }

@@ -55,7 +55,7 @@ async function serve(flags: WakeAgentFlags, logger: Logger, signal: AbortSignal)
     fallbackHoldCap: flags["fallback-hold-cap"],
     holdTimeoutMs: flags["hold-timeout"],
     demandRetentionMs: flags["demand-retention"],
-    stampAnnotation: flags["stamp-annotation"],
+    writesWakeRequests: flags["stamp-annotation"],
     ownLimitBytes: ownLimitBytes(),
   });
   logger.info("starting", { version: VERSION, namespace, cluster: config.origin });

@@ -33,7 +33,7 @@ beforeEach(() => {
     signal: new AbortController().signal,
     read: async ({ metadata }) => {
       read.push(metadata?.name ?? "");
-      return (answers.get(metadata?.name ?? "") ?? (() => page({})))();
+      return (answers.get(metadata?.name ?? "") ?? (() => response({})))();
     },
   });
   reports.onResult((engine) => told.push(formatKey(engine)));
@@ -48,7 +48,13 @@ interface Shown {
 }
 
 /** As the agent writes it. */
-function page({ generation = 1, connected = true, broken = false, withoutNamesMs = 60_000, accepted = true }: Shown) {
+function response({
+  generation = 1,
+  connected = true,
+  broken = false,
+  withoutNamesMs = 60_000,
+  accepted = true,
+}: Shown) {
   const body = renderDiscovery({
     discovery: {
       connected,
@@ -97,12 +103,12 @@ test("left once every gateway discovers endpoints, and has none of the generatio
 });
 
 test.each<[string, () => ScrapeResponse | Promise<ScrapeResponse>]>([
-  ["still has the generation", () => page({ generation: 0 })],
-  ["has endpoints of unknown generation", () => page({ generation: -1 })],
-  ["has not accepted its endpoints", () => page({ accepted: false })],
-  ["has no stream", () => page({ connected: false })],
-  ["has lost its watch", () => page({ broken: true })],
-  ["resolved a name a moment ago", () => page({ withoutNamesMs: 29_999 })],
+  ["still has the generation", () => response({ generation: 0 })],
+  ["has endpoints of unknown generation", () => response({ generation: -1 })],
+  ["has not accepted its endpoints", () => response({ accepted: false })],
+  ["has no stream", () => response({ connected: false })],
+  ["has lost its watch", () => response({ broken: true })],
+  ["resolved a name a moment ago", () => response({ withoutNamesMs: 29_999 })],
   ["fails", () => Promise.reject(new Error("refused"))],
   ["is an older version without this report", () => ({ status: 404, body: "not found\n" })],
   ["shows nonsense", () => ({ status: 200, body: "hello" })],
@@ -129,7 +135,7 @@ test("discovery-known-not-assumed: unknown without gateways, with one that has n
 test("a gateway that terminates still sends queries: it counts", async () => {
   put("a");
   put("leaving", { deleted: true });
-  answers.set("leaving", () => page({ generation: 0 }));
+  answers.set("leaving", () => response({ generation: 0 }));
   expect(await departure()).toBe("unknown");
 });
 
@@ -176,7 +182,7 @@ test("a reading is used for nine seconds and no longer", async () => {
 
 test("any string is parsed or is no report", () => {
   fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => parseDiscovery(text) === undefined));
-  const text = page({}).body;
+  const text = response({}).body;
   fc.assert(
     fc.property(fc.nat(text.length), fc.string({ maxLength: 5 }), (at, part) => {
       parseDiscovery(text.slice(0, at) + part + text.slice(at));

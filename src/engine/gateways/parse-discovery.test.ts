@@ -11,7 +11,7 @@ interface Written {
 }
 
 /** As the agent writes it. */
-function page({ connected = true, engines = ["adhoc"], pods = { adhoc: [[4, 2]] } }: Written = {}): string {
+function body({ connected = true, engines = ["adhoc"], pods = { adhoc: [[4, 2]] } }: Written = {}): string {
   return renderDiscovery({
     discovery: {
       connected,
@@ -33,7 +33,7 @@ test("everything that the agent writes", () => {
     ],
     late: [[-1, 5]],
   } as const;
-  expect(parseDiscovery(page({ engines: ["adhoc", "late"], pods }))).toEqual({
+  expect(parseDiscovery(body({ engines: ["adhoc", "late"], pods }))).toEqual({
     isActive: true,
     isConnected: true,
     engines: 2,
@@ -45,7 +45,7 @@ test("everything that the agent writes", () => {
     ]),
     pending: new Set(["late"]),
   });
-  expect(parseDiscovery(page({ connected: false }))).toMatchObject({ isActive: false, isConnected: false });
+  expect(parseDiscovery(body({ connected: false }))).toMatchObject({ isActive: false, isConnected: false });
 });
 
 test("what is missing is unknown, not zero", () => {
@@ -85,7 +85,7 @@ test.each([
     `firebolt_gateway_discovery_endpoints{${label},generation="1"} 2`,
     `firebolt_gateway_discovery_pending{${label}} 1`,
   ];
-  const report = parseDiscovery(`${page()}${rows.join("\n")}\n`);
+  const report = parseDiscovery(`${body()}${rows.join("\n")}\n`);
   expect([...(report?.generations.keys() ?? [])]).toEqual(["adhoc"]);
   expect(report?.pending.size).toBe(0);
 });
@@ -104,11 +104,11 @@ test.each(["1e9", "1.5", "-1", "+1", "NaN", "9".repeat(400)])("%s is no count", 
 
 test("a megabyte of anything is read at once", () => {
   const rows = `firebolt_gateway_discovery_endpoints{engine="${"a-".repeat(40)}`.repeat(12_000);
-  expect(parseDiscovery(`${page()}${rows}\n${rows}`)?.generations.size).toBe(1);
+  expect(parseDiscovery(`${body()}${rows}\n${rows}`)?.generations.size).toBe(1);
 });
 
 test("any change of a response gives numbers and names of the known form, or none", () => {
-  const text = page();
+  const text = body();
   fc.assert(
     fc.property(fc.nat(text.length), fc.string({ unit: "binary", maxLength: 20 }), (at, part) => {
       const report = parseDiscovery(text.slice(0, at) + part + text.slice(at));

@@ -37,32 +37,32 @@ const REJECTED = single(DISCOVERY_SERIES.rejected);
 const BY_NAME = single(DISCOVERY_SERIES.byName);
 
 /** Undefined when this is no such response. */
-export function parseDiscovery(page: string): GatewayReport | undefined {
-  const isActive = flagIn(page, ACTIVE);
+export function parseDiscovery(body: string): GatewayReport | undefined {
+  const isActive = flagIn(body, ACTIVE);
   if (isActive === undefined) return undefined;
   const generations = new Map<string, Map<number, number>>();
-  for (const [, engine = "", generation, count] of page.matchAll(ENDPOINTS)) {
+  for (const [, engine = "", generation, count] of body.matchAll(ENDPOINTS)) {
     const known = generations.get(engine) ?? new Map<number, number>();
     generations.set(engine, known.set(Number(generation), Number(count)));
   }
   return {
     isActive,
-    isConnected: flagIn(page, CONNECTED),
-    engines: countIn(page, ENGINES),
-    rejected: countIn(page, REJECTED),
-    queriesByName: countIn(page, BY_NAME),
+    isConnected: flagIn(body, CONNECTED),
+    engines: countIn(body, ENGINES),
+    rejected: countIn(body, REJECTED),
+    queriesByName: countIn(body, BY_NAME),
     generations,
-    pending: new Set([...page.matchAll(PENDING)].map(([, engine = ""]) => engine)),
+    pending: new Set([...body.matchAll(PENDING)].map(([, engine = ""]) => engine)),
   };
 }
 
-function countIn(page: string, series: RegExp): number | undefined {
-  const value = series.exec(page)?.[1];
+function countIn(body: string, series: RegExp): number | undefined {
+  const value = series.exec(body)?.[1];
   return value === undefined ? undefined : Number(value);
 }
 
-function flagIn(page: string, series: RegExp): boolean | undefined {
-  const value = countIn(page, series);
+function flagIn(body: string, series: RegExp): boolean | undefined {
+  const value = countIn(body, series);
   return value === undefined ? undefined : value === 1;
 }
 

@@ -71,7 +71,7 @@ export type DrainProbe =
 export interface DrainSettings {
   readonly required: boolean;
   readonly intervalMs: number;
-  /** How long after the switch a probe counts: until then name servers may send queries to the old generation. */
+  /** How long after the switch a probe counts: until then clients may send queries to stale addresses. */
   readonly settleMs: number;
 }
 

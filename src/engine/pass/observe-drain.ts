@@ -65,8 +65,9 @@ async function probeDrain(view: DrainView, { generation }: GenerationSet, replic
 }
 
 /**
- * Until then name servers and gateways may send queries to the old addresses. An unknown moment of the switch is now;
- * so is one that lies ahead, because the clock was set back (the stored moment is rounded up to a second).
+ * Until then clients and gateways may send queries to stale addresses, which DNS servers cache. An unknown moment of
+ * the switch is now; so is one that lies ahead, because the clock was set back (the stored moment is rounded up to a
+ * second).
  */
 function settledAtMs({ engine, nowMs }: DrainView, settleMs: number): number {
   const switchedMs = Date.parse(engine.status?.drainingSince ?? "");

@@ -1,5 +1,5 @@
 // The gRPC server that Envoy discovers engines from: one bidirectional stream on loopback. Transport only; what is sent
-// comes from engine-discovery.ts. Whatever else connects is refused, and nothing that it sends is kept.
+// comes from engine-discovery.ts. Other requests are rejected, and nothing of them is kept.
 import { once } from "node:events";
 import { createServer, type Http2Session, type ServerHttp2Stream } from "node:http2";
 import { type Logger, untilAborted } from "@firebolt-operator/kube";
@@ -38,7 +38,7 @@ export function createDiscoveryServer({ port, discovery, logger }: DiscoveryServ
   server.on("session", (session) => {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
-    // The stream's own events tell what there is to tell.
+    // Streams have handlers of their own; without this one the error would end the process.
     session.on("error", () => undefined);
     const [oldest] = sessions;
     if (sessions.size > MOST_SESSIONS) oldest?.destroy();

@@ -1,5 +1,5 @@
 // Discovery as a part of the agent: what is published follows the view of engines, the server starts once that view is
-// complete, and engines that nobody uses are removed.
+// complete, and unused engines are removed.
 import { type Clock, type Logger, pause } from "@firebolt-operator/kube";
 import type { EngineView } from "../engine-view.ts";
 import { createDiscoveryServer } from "./discovery-server.ts";

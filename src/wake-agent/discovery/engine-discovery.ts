@@ -21,7 +21,7 @@ export interface EngineDiscoveryOptions {
   readonly endpoints: (engine: string) => readonly EngineEndpoint[];
   /** Whether there is such an engine, as far as the watches show. */
   readonly exists: (engine: string) => boolean;
-  /** What the gateway was told about engines is no longer valid: it has to check them again. */
+  /** What was reported to the gateway about engines is no longer valid: it has to check them again. */
   readonly invalidate: () => void;
 }
 
@@ -32,7 +32,7 @@ const ACCEPT_MS = 1_000;
  * that the next query has to be held, and until then its queries still reach a pod that is about to terminate.
  */
 export const WITHDRAW_MS = 2_000;
-/** After an engine is deleted, and for what Envoy has from an earlier agent and nobody wants: as above, for clusters. */
+/** As above, for clusters: of engines that were deleted, and those of an earlier agent that are not published. */
 const REMOVE_MS = 5_000;
 /** How often a gateway has to check every engine that it uses, and when an engine counts as unused. */
 const RENUMBER_MS = 5 * 60_000;

@@ -1,5 +1,5 @@
 // The response of /discovery in the Prometheus text format: whether Envoy uses the endpoints that the agent publishes,
-// and which those are. The operator reads it before it lets an old generation go (docs/design/gateway.md#discovery).
+// and which those are. The operator reads it before it deletes an old generation (docs/design/gateway.md#discovery).
 import { DISCOVERY_SERIES } from "../../api/wake-protocol.ts";
 import type { EngineView } from "../engine-view.ts";
 import type { GatewayMonitor } from "../gateway-monitor.ts";
@@ -11,7 +11,7 @@ export interface DiscoveryState {
   readonly gateway: Pick<GatewayMonitor, "queriesByName" | "withoutNamesMs">;
 }
 
-/** Name servers cache for 30 s: for so long no query may have been sent to a name. */
+/** DNS servers cache for 30 s: for so long no query may have been sent to a name. */
 const WITHOUT_NAMES_MS = 30_000;
 /** Readers accept at most one mebibyte. */
 const MOST_BYTES = 1_000_000;
@@ -25,7 +25,7 @@ export function isActive({ discovery, view, gateway }: DiscoveryState): boolean 
 export function renderDiscovery(state: DiscoveryState): string {
   const { discovery, view, gateway } = state;
   const rows = [...endpointRows(discovery, view.engineNames)];
-  // A page that lacks an engine would say that none of its pods gets queries.
+  // A response without an engine would mean that none of its pods gets queries.
   const isComplete = rows.reduce((bytes, row) => bytes + row.length + 1, 0) <= MOST_BYTES;
   return [
     ...one(

@@ -28,7 +28,7 @@ export class AdmissionFixture {
   readonly demand = new Demand({
     clock: this.clock,
     retentionMs: 600_000,
-    parked: (engine) => this.queue.countOf(engine),
+    heldCount: (engine) => this.queue.countOf(engine),
   });
   /** Engines of accepted wake requests. */
   readonly requested: string[] = [];
