@@ -28,7 +28,7 @@ test("shows the result, how to connect, and commands that can be pasted", () => 
     spec: { template: { spec: { containers: [{ name: "engine", image: "localhost/firebolt/engine:x-again" }] } } },
   });
   expect(text).toContain("kubectl firebolt -n analytics stop reporting --wait");
-  expect(text).toContain("no process, mount, namespace or file is left");
+  expect(text).toContain("no process, mount or namespace is left, and no file but the cache of programs and images");
 });
 
 test("lists what is real and what is a stand-in", () => {

@@ -105,7 +105,7 @@ function rollCommand(facts: Explanation): string {
 function ending(mode: Mode): string {
   return mode === "existing"
     ? "everything that was added to your cluster is deleted."
-    : "no process, mount, namespace or file is left.";
+    : "no process, mount or namespace is left, and no file but the cache of programs and images.";
 }
 
 /** Printed at the start and again at the end, so that a simulation is not mistaken for a real cluster. */

@@ -38,14 +38,14 @@ describe("held queries", () => {
   });
 });
 
-describe("Secrets", () => {
-  test("docs/security.md has the verbs of the role", () => {
-    const rules = read("charts/firebolt-operator/templates/_rules.tpl");
-    const [, verbs] = /resources: \[secrets\]\n\s*verbs: \[([^\]]*)\]/.exec(rules) ?? [];
-    expect(verbs).toBeDefined();
-    expect(read("docs/security.md")).toContain(`| Secrets | ${verbs} |`);
-  });
+test.each(["Secrets", "Pods", "PersistentVolumeClaims"])("docs/security.md has the verbs of the role: %s", (kind) => {
+  const rules = read("charts/firebolt-operator/templates/_rules.tpl");
+  const [, verbs] = new RegExp(`resources: \\[${kind.toLowerCase()}\\]\n\\s*verbs: \\[([^\\]]*)\\]`).exec(rules) ?? [];
+  expect(verbs).toBeDefined();
+  expect(read("docs/security.md")).toContain(`| ${kind} | ${verbs} |`);
+});
 
+describe("Secrets", () => {
   test("no page claims that their contents are watched, or that the role is narrower than it is", () => {
     expect(pages.filter((page) => /watch(?:es)? on Secrets/.test(read(page)))).toEqual([]);
     for (const page of ["SECURITY.md", "docs/install.md"]) {
