@@ -84,7 +84,7 @@ const SCENARIOS: readonly Scenario[] = [
     spec: {},
     rounds: [MANY, [...short(1_500, 6_000), outlasting(1_000)]],
   },
-  // A query wakes it while it stops: the old generation is taken back.
+  // A query wakes it while it stops: the operator switches back to the old generation.
   {
     name: "quiet-stop-b",
     change: "stop",

@@ -36,7 +36,7 @@ export const STEPS: { readonly [T in EngineStep]: CarriedBy<T> } = {
   "skip-drain": "move",
   "first-rest": "move",
   "nothing-to-drain": "move",
-  "take-back": "move",
+  "switch-back": "move",
   "drain-wait": "hold",
   drained: "move",
   "drain-again": "move",

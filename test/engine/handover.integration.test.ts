@@ -1,5 +1,5 @@
 // How traffic is handed from one generation to the next, on a real control plane: the old one stays until clients know of the switch,
-// is taken back when it is wanted again, and is deleted as a whole. Pods are simulated; their metrics come through pods/proxy.
+// is switched back to when it is wanted again, and is deleted as a whole. Pods are simulated; their metrics come through pods/proxy.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
 import { LABEL } from "../../src/api/labels.ts";
@@ -81,7 +81,7 @@ describe.concurrent("an idle generation after the switch", () => {
 });
 
 describe.concurrent("a generation that is wanted again while it drains", () => {
-  test("take-back-instead-of-third: takes the queries back after a reverted edit, and no third one comes into being", async () => {
+  test("switch-back-instead-of-third: switches back after a reverted edit, and no third one comes into being", async () => {
     await using harness = await openHarness("revert");
     const pods = harness.pods("e", 0).map(({ metadata }) => metadata?.uid);
     harness.queries(harness.pods("e", 0)[0], { running: 1 });

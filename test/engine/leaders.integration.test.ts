@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { bundleOperatorProgram, type OperatorProgram } from "../harness/operator/start-program.ts";
 import { type EngineControlPlane, openEngineControlPlane } from "./support/engine-control-plane.ts";
-import { type EngineHarness, image, leftovers, openEngineHarness } from "./support/engine-harness.ts";
+import { type EngineHarness, image, orphanedObjects, openEngineHarness } from "./support/engine-harness.ts";
 import { targetsOf } from "./support/history-views.ts";
 
 let plane: EngineControlPlane;
@@ -71,7 +71,7 @@ describe.concurrent("selector-never-goes-back, no-blind-overwrite: a former lead
     await leaders.former.said("resumed");
     expect(await leaders.former.ended, `it wrote ${leaders.stale}`).toBe(1);
     await eventually(() => {
-      expect(leftovers(harness.history, "e", 2)).toEqual([]);
+      expect(orphanedObjects(harness.history, "e", 2)).toEqual([]);
     });
     await harness.settled("e", 2);
     expect(targetsOf(harness, "e")).toEqual(["0", "1", "2"]);

@@ -161,9 +161,9 @@ describe.concurrent("a status", () => {
   });
 });
 
-describe.concurrent("leftovers", () => {
+describe.concurrent("orphaned objects", () => {
   /** An object of a generation, as the operator would have made it. */
-  const leftover = (owner: FireboltEngine, generation: number, changes: V1ConfigMap["metadata"] = {}): V1ConfigMap => ({
+  const orphan = (owner: FireboltEngine, generation: number, changes: V1ConfigMap["metadata"] = {}): V1ConfigMap => ({
     metadata: {
       name: `e-g${generation}-config`,
       labels: { "firebolt.io/engine": "e", "firebolt.io/generation": String(generation) },
@@ -182,8 +182,8 @@ describe.concurrent("leftovers", () => {
     },
   });
 
-  test("leftovers-of-many-generations, object-of-another-owner, sweep-takes-only-leftovers: sets of orphaned generations are deleted, a hundred deletes at a time; newer and foreign ones stay", async () => {
-    await using harness = await openEngineHarness(plane, "leftovers-of-many-generations");
+  test("orphans-of-many-generations, object-of-another-owner, sweep-deletes-only-orphans: sets of orphaned generations are deleted, a hundred deletes at a time; newer and foreign ones stay", async () => {
+    await using harness = await openEngineHarness(plane, "orphans-of-many-generations");
     await harness.createInstance();
     const first = await harness.operator();
     await harness.createEngine("e", { drainCheckInterval: "1s" });
@@ -195,7 +195,7 @@ describe.concurrent("leftovers", () => {
     if (setSpec === undefined || serviceSpec === undefined) throw new Error("no set to copy");
     const { clusterIP: _, clusterIPs: __, ...plainService } = serviceSpec;
     for (let generation = 1; generation <= FORGOTTEN; generation++) {
-      const metadata = leftover(engine, generation).metadata ?? {};
+      const metadata = orphan(engine, generation).metadata ?? {};
       await Promise.all([
         harness.client.create(configMaps, { metadata }),
         harness.client.create(services, {
@@ -208,8 +208,8 @@ describe.concurrent("leftovers", () => {
         }),
       ]);
     }
-    await harness.client.create(configMaps, leftover(engine, 99, { name: "newer" }));
-    await harness.client.create(configMaps, leftover(engine, 3, { name: "not-owned", ownerReferences: [] }));
+    await harness.client.create(configMaps, orphan(engine, 99, { name: "newer" }));
+    await harness.client.create(configMaps, orphan(engine, 3, { name: "not-owned", ownerReferences: [] }));
     const status = { currentGeneration: FORGOTTEN + 1, activeGeneration: FORGOTTEN + 1 };
     await harness.client.patch(FireboltEngine, inHarness(harness, "e"), edit({ status }), { subresource: "status" });
     const second = await harness.operator();
@@ -238,13 +238,13 @@ describe.concurrent("leftovers", () => {
     });
   });
 
-  test("leftovers-behind-closed-gate, leftovers-swept: they are deleted behind a closed gate too", async () => {
-    await using harness = await openHarness("leftovers-behind-closed-gate");
+  test("orphans-behind-closed-gate, orphans-swept: they are deleted behind a closed gate too", async () => {
+    await using harness = await openHarness("orphans-behind-closed-gate");
     await harness.edit("e", image("two"));
     await harness.settled("e", 1);
     await harness.edit("e", { template: { spec: { hostNetwork: true } } });
     await harness.until("e", (e) => readyOf(e)?.reason === "TemplateRejected", "rejects the template");
-    const { metadata } = await harness.client.create(configMaps, leftover(harness.engine("e"), 0));
+    const { metadata } = await harness.client.create(configMaps, orphan(harness.engine("e"), 0));
     await eventually(() => {
       const last = harness.history.of("ConfigMap", "e-g0-config").at(-1);
       return last?.change === "removed" && last.object.metadata?.uid === metadata?.uid;

@@ -47,7 +47,7 @@ describe.concurrent("a spec that changes while creating", () => {
     expect(harness.broken()).toEqual([]);
   });
 
-  test("five-edits-in-a-row, leftovers-swept: five edits in a row end on the last spec; besides the serving one, one generation exists at a time", async () => {
+  test("five-edits-in-a-row, orphans-swept: five edits in a row end on the last spec; besides the serving one, one generation exists at a time", async () => {
     await using harness = await openCreating("five-edits-in-a-row");
     for (const tag of ["a", "b", "c", "d", "e"])
       await harness.edit("e", { template: { spec: { nodeSelector: harness.hold, ...image(tag).template.spec } } });

@@ -98,12 +98,12 @@ function shows(operator: MetricsOperator, name: string, labels: Readonly<Record<
 }
 
 /** An orphaned object of an old generation. */
-function leftoverOf({ metadata }: FireboltEngine): V1ConfigMap {
+function orphanOf({ metadata }: FireboltEngine): V1ConfigMap {
   const { namespace = "", name = "", uid = "" } = metadata ?? {};
   return {
     metadata: {
       namespace,
-      name: `${name}-g0-leftover`,
+      name: `${name}-g0-orphan`,
       labels: { [LABEL.engine]: name, [LABEL.generation]: "0" },
       ownerReferences: [
         { apiVersion: API_VERSION, kind: "FireboltEngine", name, uid, controller: true, blockOwnerDeletion: true },
@@ -151,7 +151,7 @@ test("the page follows engines, instances and classes from the first object to t
   await harness.settled("e", 3, 60_000);
   await shows(operator, "firebolt_engine_rollout_duration_seconds_count", { name: "e", outcome: "abandoned" }, "1");
 
-  await client.create(configMaps, leftoverOf(harness.engine("e")));
+  await client.create(configMaps, orphanOf(harness.engine("e")));
   await shows(operator, "firebolt_engine_orphan_deletes_total", { name: "e", kind: "ConfigMap" }, "1");
 
   const autoStop = { enabled: true, activeReplicas: 1, idleTimeout: "2s", pollInterval: "1s" };

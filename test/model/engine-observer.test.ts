@@ -99,7 +99,7 @@ const takenBack = [
   }),
 ];
 
-test("a draining generation that is taken back breaks nothing, and its successor's number is not used again", () => {
+test("a draining generation that is switched back to breaks nothing, and its successor's number is not used again", () => {
   const rest = { currentGeneration: 0, activeGeneration: 0, highestGeneration: 1 };
   const next = { currentGeneration: 2, activeGeneration: 0 };
   const after = [

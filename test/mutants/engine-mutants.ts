@@ -148,20 +148,20 @@ const DRAINED: readonly Mutant[] = [
   ),
 ].flat();
 
-const TAKEN_BACK: readonly Mutant[] = [
+const SWITCHED_BACK: readonly Mutant[] = [
   noticed(
     {
-      name: "a generation is taken back with pods that are not ready",
+      name: "a generation is switched back to with pods that are not ready",
       file: "src/engine/compute/steps/draining.ts",
       find: "s.draining === undefined || !s.drainingPods.allReady || s.drainingPods.wanted === 0)",
       replace: "s.draining === undefined || s.drainingPods.wanted === 0)",
     },
     explored("rollout", "routed-to-active-or-current"),
-    unit("src/engine/compute/steps/draining.test.ts", "not when one of its pods is not ready", "take-back"),
+    unit("src/engine/compute/steps/draining.test.ts", "not when one of its pods is not ready", "switch-back"),
   ),
   noticed(
     {
-      name: "a generation is taken back from one that the spec asks for",
+      name: "a generation is switched back from although the spec asks for it",
       file: "src/engine/compute/steps/draining.ts",
       find: "if (differs(s.draining) || !differs(s.current)) return undefined;",
       replace: "if (differs(s.draining)) return undefined;",
@@ -169,28 +169,28 @@ const TAKEN_BACK: readonly Mutant[] = [
     unit(
       "src/engine/compute/steps/draining.test.ts",
       "not when the serving one is what the spec asks for",
-      "take-back",
+      "switch-back",
     ),
   ),
   noticed(
     {
-      name: "a generation is taken back that the spec does not ask for",
+      name: "a generation is switched back to that the spec does not ask for",
       file: "src/engine/compute/steps/draining.ts",
       find: "if (differs(s.draining) || !differs(s.current)) return undefined;",
       replace: "if (!differs(s.current)) return undefined;",
     },
     explored("rollout", "routed-to-active-or-current"),
-    unit("src/engine/compute/steps/draining.test.ts", "not when the spec asks for something else", "take-back"),
+    unit("src/engine/compute/steps/draining.test.ts", "not when the spec asks for something else", "switch-back"),
   ),
   noticed(
     {
-      name: "the number of a generation that was taken back from is used again",
+      name: "the number of a generation that was switched back from is used again",
       file: "src/engine/compute/next-status.ts",
       find: "...(highest > current ? { highestGeneration: highest } : {}),",
       replace: "...(highest > current && drains ? { highestGeneration: highest } : {}),",
     },
     explored("rollout", "numbers-never-reused"),
-    unit("src/engine/pass/pass.test.ts", "the number of a generation that was taken back from", "AssertionError"),
+    unit("src/engine/pass/pass.test.ts", "the number of a generation that was switched back from", "AssertionError"),
   ),
 ].flat();
 
@@ -227,7 +227,7 @@ const CONFIRMED: readonly Mutant[] = [
   ),
   noticed(
     {
-      name: "a generation is given up for an edit that was taken back",
+      name: "a generation is abandoned for an edit that was reverted",
       file: "src/engine/pass/apply.ts",
       find: "view.specGeneration === engine.metadata?.generation &&",
       replace: "engine.metadata !== undefined &&",
@@ -418,7 +418,7 @@ const DAMPED: readonly Mutant[] = [
       find: 'decision.step === "drain-wait")',
       replace: 'decision.step === "drain-wait" && snapshot.nowMs < 0)',
     },
-    unit("src/engine/pass/hand-over.test.ts", "takes the draining generation back", "expected +0 to be 2"),
+    unit("src/engine/pass/hand-over.test.ts", "switches back to the draining generation", "expected +0 to be 2"),
   ),
 ].flat();
 
@@ -508,7 +508,7 @@ const TRIGGERED: readonly Mutant[] = [
 
 export const ENGINE_MUTANTS: readonly Mutant[] = [
   ...DRAINED,
-  ...TAKEN_BACK,
+  ...SWITCHED_BACK,
   ...CONFIRMED,
   ...BUILT,
   ...DAMPED,

@@ -122,7 +122,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: "src/engine/pass/apply.ts",
     find: "view === undefined || !isUnmoved(",
     replace: "view === undefined && !isUnmoved(",
-    killedBy: explored("crashes", "sweep-takes-only-leftovers"),
+    killedBy: explored("crashes", "sweep-deletes-only-orphans"),
   },
   {
     name: "a terminating StatefulSet counts as there",
@@ -164,7 +164,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: "src/engine/compute/sweep.ts",
     find: "const orphans = children.filter(isOrphan);",
     replace: "const orphans = children.filter((child) => isOrphan(child) && floor < 0);",
-    killedBy: explored("crashes", "leftovers-swept"),
+    killedBy: explored("crashes", "orphans-swept"),
   },
   {
     name: "the finalizer goes after a failed delete",

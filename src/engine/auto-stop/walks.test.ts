@@ -92,7 +92,7 @@ test("one-status-write, policy-off-never-scales, scaled-only-to-configured-numbe
           const after = world.replicas ?? 0;
           if (after !== before.replicas) {
             expect(policy.enabled).toBe(true);
-            // A wake that meets a stop takes the draining generation back, whatever its number of replicas.
+            // A wake that meets a stop switches back to the draining generation, whatever its number of replicas.
             const meetsStop = before.phase === "draining" && before.replicas === 0;
             if (!meetsStop) expect(["stable", "stopped"]).toContain(before.phase);
             if (!meetsStop) expect([policy.activeReplicas, policy.idleReplicas]).toContain(after);

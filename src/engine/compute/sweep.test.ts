@@ -40,11 +40,11 @@ test.each([
     { ownerReferences: [{ apiVersion: "v", kind: "FireboltEngine", name: "e", uid: "u" }] },
   ],
   ["already terminating", { deletionTimestamp: "2026-01-01T00:00:00Z" }],
-] as const)("sweep-takes-only-leftovers: exempt because it is %s", (_, metadata) => {
+] as const)("sweep-deletes-only-orphans: exempt because it is %s", (_, metadata) => {
   expect(swept(child("StatefulSet", "4", metadata))).toEqual([]);
 });
 
-test("leftovers-of-many-generations: everything else below the floor is deleted, kind by kind", () => {
+test("orphans-of-many-generations: everything else below the floor is deleted, kind by kind", () => {
   const mixed = [child("ConfigMap", "4"), child("StatefulSet", "0"), child("Service", "4"), child("StatefulSet", "4")];
   expect(swept(...mixed)).toEqual(["StatefulSet-0", "StatefulSet-4", "Service-4", "ConfigMap-4"]);
 });

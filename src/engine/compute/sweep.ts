@@ -15,8 +15,8 @@ export interface SweepView {
 export function selectOrphans(view: SweepView, children: readonly ChildObject[]): readonly Removal[] {
   const { current, active, draining = -1, highest } = view.generations;
   const keep = new Set([current, active, draining, view.routingTarget]);
-  // Something newer than every known generation means that the view is old, not that the object is. A generation that
-  // was taken back leaves numbers above the current one that are known to have been abandoned.
+  // Something newer than every known generation means that the view is old, not that the object is. Switching back
+  // leaves numbers above the current one that are known to have been abandoned.
   const newest = Math.max(current, active, draining);
   const floor = highest > newest ? highest + 1 : newest;
   const isOrphan = ({ metadata }: ChildObject): boolean => {

@@ -157,7 +157,7 @@ export type EngineDecision =
         | "nothing-to-drain"
         | "drained"
         | "unknown-phase"
-        | "take-back"
+        | "switch-back"
         | "drain-again";
       readonly status: NextStatus;
       readonly ensure: Ensure;

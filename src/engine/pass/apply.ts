@@ -312,14 +312,14 @@ function guardMove({ phase: from, generations }: EngineSnapshot, status: NextSta
   const stays = current === generations.current;
   const isNext = current === generations.highest + 1 && mayBump(from);
   const isForward = (stays || isNext) && active >= generations.active && active <= current;
-  if (!isForward && !isTakenBack(generations, status, from))
+  if (!isForward && !isSwitchedBack(generations, status, from))
     throw new InvariantError(
       `illegal step from generations ${generations.current}/${generations.active} to ${current}/${active} in ${from}`,
     );
 }
 
 /** The draining generation and the one that was to replace it change places. */
-function isTakenBack(before: Generations, status: NextStatus, from: StoredPhase): boolean {
+function isSwitchedBack(before: Generations, status: NextStatus, from: StoredPhase): boolean {
   const { currentGeneration, activeGeneration, drainingGeneration } = status;
   const changed = currentGeneration === before.draining && drainingGeneration === before.current;
   const isKept = Math.max(currentGeneration, status.highestGeneration ?? 0) === before.highest;

@@ -1,5 +1,5 @@
 // Whole passes in memory around the moment at which traffic changes: when the old generation counts as drained, when it
-// is taken back, and what an unexplained new generation waits for.
+// is switched back to, and what an unexplained new generation waits for.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { image } from "../../../test/engine/support/fake-cluster.ts";
@@ -130,7 +130,7 @@ describe("a pod that the cache shows as not running", () => {
 });
 
 describe("a wake request that meets a stop", () => {
-  test("take-back-instead-of-third: takes the draining generation back, whatever queries it still runs", async () => {
+  test("switch-back-instead-of-third: switches back to the draining generation, whatever queries it still runs", async () => {
     const world = await draining({ replicas: 0 });
     world.metrics = () => ({ status: 200, body: pageOf(1) });
     world.nowMs += SETTLE_MS;

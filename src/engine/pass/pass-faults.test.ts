@@ -114,7 +114,7 @@ test("contradiction-at-rest: a defect fails the pass and leaves everything alone
   expect(world.taken()).toEqual(["get StatefulSet e-g4"]);
 });
 
-test("leftovers-of-many-generations, leftovers-behind-closed-gate, sweep-after-every-pass: leftovers go, also behind a closed gate, on a view confirmed by the API server", async () => {
+test("orphans-of-many-generations, orphans-behind-closed-gate, sweep-after-every-pass: orphaned objects are deleted, also behind a closed gate, on a view confirmed by the API server", async () => {
   const world = await stable();
   world.edit(image("one:1"));
   await world.run();

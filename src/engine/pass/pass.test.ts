@@ -161,7 +161,7 @@ test("a Service that lost its labels is found and labelled again", async () => {
   expect(world.get("Service", "e-service")?.metadata?.labels).toEqual({ "firebolt.io/engine": "e" });
 });
 
-test("the number of a generation that was taken back from is not used again", async () => {
+test("the number of a generation that was switched back from is not used again", async () => {
   const world = await stable(image("old:1"));
   world.edit(image("new:1"));
   while (world.status?.phase !== "draining") {

@@ -8,11 +8,11 @@ import { sweepOrphans } from "./sweep.ts";
 
 const owner = { apiVersion: "v", kind: "FireboltEngine", name: "e", uid: "engine-uid", controller: true };
 
-/** An engine at rest in generation 200, with the leftovers of so many others. */
-function cluster(leftovers: number) {
+/** An engine at rest in generation 200, with orphaned objects of so many others. */
+function cluster(orphans: number) {
   const world = new FakeEngineStore();
   world.put("FireboltEngine", engine({ status: { phase: "stable", currentGeneration: 200, activeGeneration: 200 } }));
-  for (let generation = 0; generation < leftovers; generation++) {
+  for (let generation = 0; generation < orphans; generation++) {
     const labels = { [LABEL.engine]: "e", [LABEL.generation]: String(generation) };
     const metadata = { labels, ownerReferences: [owner] };
     world.put("ConfigMap", { metadata: { ...metadata, name: `e-g${generation}-config` } });
@@ -35,7 +35,7 @@ test("nothing to sweep costs no request", async () => {
   expect(world.requests).toEqual([]);
 });
 
-test("leftovers-of-many-generations: at most 100 deletes per pass, kind by kind, and the rest soon", async () => {
+test("orphans-of-many-generations: at most 100 deletes per pass, kind by kind, and the rest soon", async () => {
   const { world, deleted, sweep } = cluster(80);
   expect(await sweep()).toBe("backlog");
   expect(deleted).toEqual([...Array(80).fill("Service"), ...Array(20).fill("ConfigMap")]);

@@ -24,7 +24,7 @@ type Started = WritableDecision & { readonly type: "bump" | "abandon" };
 const MISSING_SET: ReadonlySet<string> = new Set(["statefulSet", "metadata.deletionTimestamp"]);
 
 /** The steps that end with other pods serving. */
-const SWITCHES: ReadonlySet<WritableDecision["step"]> = new Set(["start-drain", "skip-drain", "take-back"]);
+const SWITCHES: ReadonlySet<WritableDecision["step"]> = new Set(["start-drain", "skip-drain", "switch-back"]);
 
 /** To be recorded once the decision's status is stored. */
 export function eventsOf(decision: WritableDecision, s: EngineSnapshot): readonly EventNote[] {

@@ -108,7 +108,7 @@ function viewGenerations(engine: FireboltEngine, observed: ObservedPlatform): re
 function roleOf({ status }: FireboltEngine, generation: number): GenerationRole {
   if (generation === status?.drainingGeneration) return "draining";
   if (generation === status?.activeGeneration) return "active";
-  return generation === status?.currentGeneration ? "starting" : "leftover";
+  return generation === status?.currentGeneration ? "starting" : "superseded";
 }
 
 function viewPod(pod: V1Pod, queries: ObservedPlatform["queries"], nowMs: number): PodView {

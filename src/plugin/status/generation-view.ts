@@ -1,7 +1,7 @@
 // One generation and its pods, as data, and the progress of its drain. Pure.
 import type { PodQueries } from "./observe-platform.ts";
 
-export type GenerationRole = "active" | "starting" | "draining" | "leftover";
+export type GenerationRole = "active" | "starting" | "draining" | "superseded";
 
 export interface PodView {
   readonly name: string;

@@ -195,7 +195,7 @@ function engineDetail(engine: EngineView): string {
 function generationNode(generation: GenerationView, options: TreeOptions): Node {
   const { style, nowMs, showPods } = options;
   const { role, ready, wanted, pods } = generation;
-  const paint = role === "active" ? style.green : role === "leftover" ? style.dim : style.yellow;
+  const paint = role === "active" ? style.green : role === "superseded" ? style.dim : style.yellow;
   return {
     cells: [
       `g${generation.generation}`,

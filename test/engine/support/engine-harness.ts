@@ -152,7 +152,7 @@ export async function openEngineHarness(cluster: EngineControlPlane, prefix: str
         () => {
           const found = engineOf(name);
           if (!isSettled(found, generation)) throw new Error(`the engine is ${JSON.stringify(found.status)}`);
-          const left = leftovers(history, name, generation);
+          const left = orphanedObjects(history, name, generation);
           if (left.length > 0) throw new Error(`still there: ${left.join(", ")}`);
           // Kinds are watched one by one: objects that the status mentions may not have been observed yet.
           const addresses = harness.pods(name, generation).flatMap(({ status }) => status?.podIP ?? []);
@@ -213,7 +213,7 @@ function isSettled(engine: FireboltEngine, generation: number): boolean {
 }
 
 /** Objects of other generations. */
-export function leftovers(history: EngineHistory, name: string, generation: number): readonly string[] {
+export function orphanedObjects(history: EngineHistory, name: string, generation: number): readonly string[] {
   const objects = [...history.present("StatefulSet"), ...history.present("Service"), ...history.present("ConfigMap")];
   return objects.flatMap(({ metadata }) => {
     const number = metadata?.labels?.[LABEL.engine] === name ? metadata.labels[LABEL.generation] : undefined;

@@ -21,7 +21,7 @@ export function brokenInvariants(history: EngineHistory, edits: OutsideEdits = {
   return replay.broken;
 }
 
-/** The highest number ever used: higher than the current one after a generation was taken back. */
+/** The highest number ever used: higher than the current one after a switch back to a generation. */
 const highestOf = (status: EngineStatus): number => Math.max(status.currentGeneration, status.highestGeneration ?? 0);
 
 class Replay {
@@ -31,7 +31,7 @@ class Replay {
   readonly #sets = new Map<string, V1StatefulSet>();
   readonly #selectors = new Map<string, number>();
   readonly #pods = new Map<string, V1Pod>();
-  /** Selectors that went back to a draining generation: the next status must record that it was taken back. */
+  /** Selectors that went back to a draining generation: the next status must record the switch back. */
   readonly #returns = new Map<string, { readonly target: number; readonly broken: () => void }>();
 
   constructor(edits: OutsideEdits) {
@@ -93,13 +93,13 @@ class Replay {
     if (old !== undefined) {
       const from = parsePhase(old.phase);
       // A draining generation that is wanted again: numbers go back to it, and the highest one stays known.
-      const isTakenBack =
+      const isSwitchedBack =
         from === "draining" && phase === "draining" && current === old.drainingGeneration && highest === highestOf(old);
-      const isBump = current !== old.currentGeneration && !isTakenBack;
+      const isBump = current !== old.currentGeneration && !isSwitchedBack;
       if (isBump && current !== highestOf(old) + 1)
         fail(`numbers-never-reused: current went from ${old.currentGeneration} to ${current}`);
       if (highest < highestOf(old)) fail("numbers-never-reused: the highest number went down");
-      if (active < old.activeGeneration && !isTakenBack) fail("active-never-goes-back: active went down");
+      if (active < old.activeGeneration && !isSwitchedBack) fail("active-never-goes-back: active went down");
       if (isBump && !["stable", "stopped", "creating"].includes(from)) fail(`no-bump-mid-rollout: bump in ${from}`);
       if (!isLegalMove(from, phase === "uninitialised" || phase === "unknown" ? "creating" : phase))
         fail(`only-legal-moves: from ${from}`);
@@ -144,7 +144,7 @@ class Replay {
     this.#routed(engineName, entry);
     if (before === undefined || before === target || this.#edits.routing === true) return;
     const { activeGeneration: active, drainingGeneration: draining } = this.#engines.get(engineName)?.status ?? {};
-    // Back to a generation that drains: it is taken back, and all of its pods are ready.
+    // Back to a generation that drains: it is switched back to, and all of its pods are ready.
     const broken = () => this.#fail(entry, `selector-never-goes-back: selector went from ${before} to ${target}`);
     if (target === draining && this.#allReady(engineName, target)) this.#returns.set(engineName, { target, broken });
     else if (target < before && target !== active) broken();

@@ -63,7 +63,7 @@ export function isQuiet(cluster: Cluster, generation: number): boolean {
 }
 
 /** Whether the Service may be switched back to the draining generation: it is complete and matches the spec. */
-export function mayTakeBack(seen: Cluster, { phase, current, active, draining }: Counters): boolean {
+export function maySwitchBack(seen: Cluster, { phase, current, active, draining }: Counters): boolean {
   if (phase !== "draining" || draining === undefined || current !== active || !isGateOpen(seen)) return false;
   return isComplete(seen, draining) && runsSpec(seen, draining) && !runsSpec(seen, current);
 }

@@ -142,7 +142,7 @@ export const PASS_INVARIANTS: Readonly<Partial<Record<InvariantName, PassInvaria
     const wanted = before.phase === "switching" ? before.current : after.active;
     return is === wanted ? undefined : `after a pass in ${before.phase} queries go to ${is} instead of ${wanted}`;
   },
-  "leftovers-swept"(pass) {
+  "orphans-swept"(pass) {
     if (!isUndisturbed(pass) || !isOrdinary(pass)) return undefined;
     const { current, active, draining } = countersOf(pass.cluster.engine?.status);
     const live = liveGenerations(pass.cluster);

@@ -138,7 +138,7 @@ async function startsOf(name: ProfileName): Promise<readonly System[]> {
     }
     case "newLeader": {
       const rolling = await edited(a1, b1);
-      // A standby has seen an edit, and not that it is taken back.
+      // A standby has seen an edit, and not that it was reverted.
       const doomed = withSpec(await passed(await passed(rolling)), a1);
       return [rolling, { ...withSpec(doomed, b1), standby: { engine: doomed.cluster.engine } }];
     }

@@ -25,7 +25,7 @@ export const STEPS_TO_TAKE: readonly EngineStep[] = [
   "drained",
   "delete-rejected",
   "clean",
-  "take-back",
+  "switch-back",
   "drain-again",
   "damped",
   "object-rejected",
@@ -66,7 +66,7 @@ export function stepOf(pass: PassRecord): EngineStep | undefined {
       if (does("route")) return "switch-service";
       return SWITCHED[to.phase] ?? "first-rest";
     case "draining":
-      if (to.current !== from.current) return "take-back";
+      if (to.current !== from.current) return "switch-back";
       return to.phase === "cleaning" ? "drained" : "drain-wait";
     default:
       if (to.phase === "draining") return "drain-again";

@@ -51,16 +51,16 @@ export function touchedAfter(touched: Touched, cluster: Cluster, calls: readonly
   if (!touched.routing && touched.statefulSets.length === 0 && last === undefined) return touched;
   const { current, active, draining } = countersOf(cluster.engine?.status);
   const statefulSets = touched.statefulSets.filter((generation) => [current, active, draining].includes(generation));
-  // A generation that is taken back serves before the status shows it.
-  const isTakeBack = last !== undefined && last.to === countersOf(last.before.engine?.status).draining;
+  // A generation that is switched back to serves before the status shows it.
+  const isSwitchBack = last !== undefined && last.to === countersOf(last.before.engine?.status).draining;
   return {
-    routing: last === undefined ? touched.routing && !tookBack(calls) : isTakeBack && !tookBack(calls),
+    routing: last === undefined ? touched.routing && !switchedBack(calls) : isSwitchBack && !switchedBack(calls),
     statefulSets,
   };
 }
 
-/** The status follows the Service to the generation that was taken back. */
-function tookBack(calls: readonly Call[]): boolean {
+/** The status follows the Service to the generation that was switched back to. */
+function switchedBack(calls: readonly Call[]): boolean {
   return calls.some(({ request, before, after }) => {
     if (request.type !== "status" || before === after) return false;
     const from = countersOf(before.engine?.status);

@@ -19,7 +19,7 @@ import {
   isQuiet,
   isRest,
   liveGenerations,
-  mayTakeBack,
+  maySwitchBack,
   runsSpec,
   targetOf,
 } from "./facts.ts";
@@ -73,13 +73,13 @@ function onSetRemoval(
 }
 
 /** The draining generation and the one that was to replace it change places. */
-function isTakenBack(from: Counters, to: Counters): boolean {
+function isSwitchedBack(from: Counters, to: Counters): boolean {
   const isSwap = to.current === from.draining && to.draining === from.current && to.active === to.current;
   return from.phase === "draining" && to.phase === "draining" && isSwap;
 }
 
 /** A new generation begins. */
-const begins = (from: Counters, to: Counters): boolean => to.current > from.current && !isTakenBack(from, to);
+const begins = (from: Counters, to: Counters): boolean => to.current > from.current && !isSwitchedBack(from, to);
 
 /** The routing Service is created or pointed elsewhere. */
 function onRoute(check: (target: number, call: Of<"route">, pass: PassRecord) => string | undefined): WriteInvariant {
@@ -97,25 +97,25 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
       : `from "${from.phase}" to "${to.phase}"`,
   ),
   "numbers-never-reused": onStatus(({ from, to, call: { before } }) => {
-    if (to.current === from.current || isTakenBack(from, to)) return undefined;
+    if (to.current === from.current || isSwitchedBack(from, to)) return undefined;
     return to.current === before.used + 1
       ? undefined
       : `current changes from ${from.current} to ${to.current}, and ${before.used} was the highest ever`;
   }),
   "active-never-goes-back": onStatus(({ from, to }) =>
-    to.active >= from.active || isTakenBack(from, to)
+    to.active >= from.active || isSwitchedBack(from, to)
       ? undefined
       : `active changes from ${from.active} to ${to.active}`,
   ),
   "no-bump-mid-rollout": onStatus(({ from, to }) =>
-    to.current === from.current || isGatedPhase(from.phase) || isTakenBack(from, to)
+    to.current === from.current || isGatedPhase(from.phase) || isSwitchedBack(from, to)
       ? undefined
       : `a new generation in ${from.phase}`,
   ),
-  "taken-back-only-when-wanted": onStatus(({ from, to, pass: { seen } }) =>
-    !isTakenBack(from, to) || mayTakeBack(seen, from)
+  "switched-back-only-when-wanted": onStatus(({ from, to, pass: { seen } }) =>
+    !isSwitchedBack(from, to) || maySwitchBack(seen, from)
       ? undefined
-      : `generation ${to.current} is taken back although it is not complete, or does not match the spec, or ${from.current} does`,
+      : `generation ${to.current} is switched back to although it is not complete, or does not match the spec, or ${from.current} does`,
   ),
   // A generation that is what the spec requests is not replaced, whatever a cache shows.
   "wanted-never-replaced": onStatus(({ from, to, call: { before }, pass: { seen } }) => {
@@ -162,7 +162,7 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
   "routed-to-active-or-current": onRoute((target, { before }, { seen }) => {
     const { active, current, draining } = countersOf(before.engine?.status);
     if (active < 0 || target === active || target === current) return undefined;
-    return target === draining && mayTakeBack(seen, countersOf(before.engine?.status))
+    return target === draining && maySwitchBack(seen, countersOf(before.engine?.status))
       ? undefined
       : `queries are sent to generation ${target}, while active is ${active} and current ${current}`;
   }),
@@ -201,9 +201,9 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
     const isProtective = phase === "creating" && target === countersOf(before.engine?.status).active;
     // A foreign edit is undone wherever active serves.
     const isRepair = target === active && active === countersOf(before.engine?.status).active;
-    const isTakeBack =
-      target === countersOf(before.engine?.status).draining && mayTakeBack(seen, countersOf(before.engine?.status));
-    return isProtective || isRepair || isTakeBack ? undefined : `queries go back from generation ${old} to ${target}`;
+    const isSwitchBack =
+      target === countersOf(before.engine?.status).draining && maySwitchBack(seen, countersOf(before.engine?.status));
+    return isProtective || isRepair || isSwitchBack ? undefined : `queries go back from generation ${old} to ${target}`;
   }),
   "drained-before-deleted": onStatus(({ from, to, call, pass }) => {
     if (to.phase !== "cleaning" || from.phase === "cleaning" || to.draining === undefined) return undefined;
@@ -234,7 +234,7 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
       ? `generation ${generation} begins while ${draining} is being drained`
       : undefined;
   }),
-  "sweep-takes-only-leftovers": on("remove", ({ before, request }, pass) => {
+  "sweep-deletes-only-orphans": on("remove", ({ before, request }, pass) => {
     const { removal, map } = request;
     if (before.engine === undefined || isBeingDeleted(before)) return undefined;
     if (map === "pods") {

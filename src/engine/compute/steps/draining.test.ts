@@ -109,7 +109,7 @@ describe("taking a draining generation back", () => {
   test("the Service is routed back, and the generation that was to replace it drains", () => {
     expect(compute(at("draining", [1, 1, 0]), reverted)).toMatchObject({
       type: "move",
-      step: "take-back",
+      step: "switch-back",
       ensure: { routing: { generation: 0 } },
       status: { ...status("draining", 0, 0, 1), highestGeneration: 1, drainingSince: timeText(NOW_MS) },
     });
@@ -128,7 +128,7 @@ describe("taking a draining generation back", () => {
       routing: routingTo(0),
     };
     const decision = compute(engineBack, changes);
-    expect(decision).toMatchObject({ step: "take-back", status: status("draining", 1, 1, 0) });
+    expect(decision).toMatchObject({ step: "switch-back", status: status("draining", 1, 1, 0) });
     expect(decision).not.toHaveProperty("status.highestGeneration");
   });
 

@@ -1,5 +1,5 @@
-// `draining` and `cleaning`: let the old generation finish its queries, then delete it, or take it back when it is what
-// the spec requests again. Keeps traffic on the active generation meanwhile.
+// `draining` and `cleaning`: let the old generation finish its queries, then delete it, or switch back to it when it
+// is what the spec requests again. Keeps traffic on the active generation meanwhile.
 import { type EngineDecision, type Ensure, RECHECK_MS } from "../../model/decision.ts";
 import { restPhase } from "../../model/phase.ts";
 import type { EngineSnapshot, GenerationSet } from "../../model/snapshot.ts";
@@ -12,7 +12,7 @@ import { removalsOf, routingFlip, routingRepair } from "../repair.ts";
 import { verified } from "./verified.ts";
 
 export function computeDraining(s: EngineSnapshot): EngineDecision {
-  const ahead = nothingToDrain(s) ?? misplaced(s) ?? takeBack(s);
+  const ahead = nothingToDrain(s) ?? misplaced(s) ?? switchBack(s);
   if (ahead !== undefined) return ahead;
   const ensure = routingRepair(s, s.generations.active);
   // A pod that cannot be queried counts as busy: the generation is deleted only after a probe found every pod idle, or
@@ -75,7 +75,7 @@ function stillRouted(s: EngineSnapshot): EngineDecision | undefined {
  * A wake or a reverted edit while the old generation drains: it is what the spec requests, and all of its pods are
  * ready. Queries go back to it, and the generation that was to replace it drains instead. No third one has to be built.
  */
-function takeBack(s: EngineSnapshot): EngineDecision | undefined {
+function switchBack(s: EngineSnapshot): EngineDecision | undefined {
   const { current, active, draining } = s.generations;
   if (draining === undefined || s.draining === undefined || !s.drainingPods.allReady || s.drainingPods.wanted === 0)
     return undefined;
@@ -92,7 +92,7 @@ function takeBack(s: EngineSnapshot): EngineDecision | undefined {
   const status = advance({ ...s, pods: s.drainingPods }, { phase: "draining", generations, switched: true, rollout });
   const isRouted = s.routing.type === "live" && s.routing.target === draining;
   const ensure = isRouted ? {} : routingFlip(s, draining);
-  return current === active ? { type: "move", step: "take-back", status, ensure, recheck: "requeue" } : undefined;
+  return current === active ? { type: "move", step: "switch-back", status, ensure, recheck: "requeue" } : undefined;
 }
 
 function nothingToDrain(s: EngineSnapshot): EngineDecision | undefined {
