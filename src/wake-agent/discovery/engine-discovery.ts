@@ -64,7 +64,7 @@ export class EngineDiscovery {
   #stream: DeltaStream | undefined;
   /** Ends the transport of the stream. */
   #endStream: (() => void) | undefined;
-  /** The stream has asked for clusters. */
+  /** The stream has requested clusters. */
   #isOpen = false;
   /** The watch of endpoints is lost: Envoy may have addresses that other pods use by now. */
   #isSuspended = false;
@@ -176,7 +176,7 @@ export class EngineDiscovery {
 
   /**
    * The generations that queries are sent to, with the number of their pods: what Envoy has accepted, and what it would
-   * get for an engine that it has not been asked for yet.
+   * get for an engine that has not been requested yet.
    */
   generations(engine: string): ReadonlyMap<number, number> {
     const pods = this.#published.get(engine)?.pods ?? this.#options.endpoints(engine);
