@@ -11,7 +11,7 @@ import { KINDS } from "../../src/instance/cluster/kinds.ts";
 import { isAsRendered, withRenderedHash } from "../../src/instance/drift/as-rendered.ts";
 import { trimConfigMap } from "../../src/instance/model/cache-trims.ts";
 import type { LiveObject, Rendered } from "../../src/instance/model/children.ts";
-import { renderInstanceObjects } from "../../src/instance/render/instance-objects.ts";
+import { type RenderSettings, renderInstanceObjects } from "../../src/instance/render/instance-objects.ts";
 import { createNamespace } from "../harness/control-plane/requests.ts";
 import { testClient } from "../harness/control-plane/test-client.ts";
 import { EVERY_VOLUME } from "../harness/fixtures/maximal-template.ts";
@@ -27,7 +27,7 @@ afterAll(() => client.close());
 
 const settings = { images: OPERATOR_DEFAULTS.images, metadataConfigFormat: "xml" } as const;
 
-function objectsOf(template?: PodTemplateFragment): readonly Rendered[] {
+function objectsOf(template?: PodTemplateFragment, more: Partial<RenderSettings> = {}): readonly Rendered[] {
   const instance: FireboltInstance = {
     metadata: { namespace, name: "lakeside", uid: "5f2b1c9e-0000-4000-8000-000000000000" },
     spec: {
@@ -37,7 +37,7 @@ function objectsOf(template?: PodTemplateFragment): readonly Rendered[] {
       gateway: { metricsPort: 9090, ...(template === undefined ? {} : { template }) },
     },
   };
-  const { postgres, metadata, gateway } = renderInstanceObjects(instance, settings);
+  const { postgres, metadata, gateway } = renderInstanceObjects(instance, { ...settings, ...more });
   return [...postgres, ...metadata, ...gateway].map(withRenderedHash);
 }
 
@@ -57,6 +57,26 @@ async function stored(object: Rendered): Promise<LiveObject | undefined> {
 describe("a stored rendering is as rendered", () => {
   test("the smallest instance", async () => {
     for (const object of objectsOf()) {
+      const live = await stored(object);
+      if (live === undefined) throw new Error(`${object.kind} ${object.metadata.name} was rejected`);
+      expect([object.kind, isAsRendered(live, object)]).toEqual([object.kind, true]);
+    }
+  });
+
+  test.each(["annotation", "demand"] as const)("with an agent in the wake mode %s", async (wakeMode) => {
+    const spec = {
+      nodeSelector: { pool: "edge" },
+      tolerations: [{ key: "spot", operator: "Exists" }],
+      topologySpreadConstraints: [
+        {
+          maxSkew: 1,
+          topologyKey: "zone",
+          whenUnsatisfiable: "ScheduleAnyway",
+          labelSelector: { matchLabels: { a: "b" } },
+        },
+      ],
+    };
+    for (const object of objectsOf({ spec }, { wakeMode, wakeAgent: { image: "agent:1", pullPolicy: "" } })) {
       const live = await stored(object);
       if (live === undefined) throw new Error(`${object.kind} ${object.metadata.name} was rejected`);
       expect([object.kind, isAsRendered(live, object)]).toEqual([object.kind, true]);

@@ -138,6 +138,32 @@ describe("instance-objects-edited: drift", () => {
     });
   });
 
+  test("additions to a Role's rules, to a binding's subjects and to selectors are removed", async () => {
+    const ns = await harness.provisioned();
+    const parts = [
+      ["Role", ["rules"]],
+      ["RoleBinding", ["subjects"]],
+      ["PodDisruptionBudget", ["spec", "selector"]],
+      ["Service", ["spec", "selector"]],
+    ] as const;
+    const all = () =>
+      Promise.all(parts.map(async ([kind, path]) => valueAt(await ns.get(kind, "lakeside-gateway"), path)));
+    const before = await all();
+    const [rules, subjects] = before;
+    const narrowed = (Array.isArray(rules) ? rules : []).map((rule) => ({ ...rule, resourceNames: ["e1"] }));
+    const other = { kind: "ServiceAccount", name: "other", namespace: ns.name };
+    await ns.patch("Role", "lakeside-gateway", { rules: narrowed });
+    await ns.patch("RoleBinding", "lakeside-gateway", {
+      subjects: [...(Array.isArray(subjects) ? subjects : []), other],
+    });
+    const matchExpressions = [{ key: "team", operator: "Exists" }];
+    await ns.patch("PodDisruptionBudget", "lakeside-gateway", { spec: { selector: { matchExpressions } } });
+    await ns.patch("Service", "lakeside-gateway", { spec: { selector: { team: "a" } } });
+    await restored(async () => expect(await all()).toEqual(before));
+    await harness.atRest();
+    expect(await harness.requestsDuring(() => harness.passes(3))).toEqual([]);
+  });
+
   test("a renumbered port, whose name would then be there twice, comes back", async () => {
     const ns = await harness.provisioned();
     const ports = [{ name: "http", port: 81, targetPort: 8080, protocol: "TCP" }];

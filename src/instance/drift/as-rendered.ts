@@ -1,6 +1,8 @@
 // Whether a live object needs to be written. A hash of the rendering, stored on the object, shows that the rendering
 // has changed (a removed field leaves no other trace); the comparison shows that another writer changed the object.
-
+// What others add is kept where server-side apply merges (annotations, sidecars, ports of a Service) and removed where
+// it replaces (rules of a Role, selectors).
+import { covers } from "@firebolt-operator/kube/reconcile";
 import type { V1ObjectMeta } from "../../api/generated/kubernetes.ts";
 import type { DeepReadonly } from "../../api/values/deep-readonly.ts";
 import { jsonHash } from "../../podtemplate/content-hash.ts";
@@ -8,7 +10,6 @@ import { normalPodTemplate } from "../../podtemplate/shapes/server-defaults.ts";
 import { isObject } from "../../podtemplate/shapes/shape.ts";
 import type { LiveObject, Rendered } from "../model/children.ts";
 import { digestData } from "../model/config-map-digest.ts";
-import { covers } from "./covers.ts";
 
 export const RENDERED_HASH = "firebolt.io/rendered-hash";
 
@@ -28,7 +29,7 @@ export function isAsRendered(live: LiveObject, rendered: Rendered): boolean {
   const { labels, annotations } = rendered.metadata;
   const requested = { ...contentOf(rendered), labels, annotations };
   const is = { ...contentOf(live), labels: live.metadata?.labels, annotations: live.metadata?.annotations };
-  return covers({ live: normal(is), wanted: normal(requested), requested });
+  return covers({ live: normal(is), wanted: normal(requested), rendered: requested, kind: rendered.kind });
 }
 
 /**
@@ -57,7 +58,10 @@ function isDigested(data: Readonly<Record<string, string>> | undefined): boolean
   return Object.values(data ?? {}).every((value) => /^sha256:[0-9a-f]{64}$/.test(value));
 }
 
-/** Both sides with the defaults of the API server in their pod templates. */
+/**
+ * Both sides with the defaults of the API server in their pod templates. Everything else is rendered as it is stored:
+ * in a list that is compared whole, a default that is not rendered would look like an addition.
+ */
 function normal(content: Record<string, unknown>): Record<string, unknown> {
   const { spec } = content;
   if (!isObject(spec) || !("template" in spec)) return content;

@@ -29,6 +29,44 @@ describe("instance-objects-edited: drift", () => {
       "update Deployment lakeside-gateway",
     ],
     [
+      "a Role whose rule names one engine",
+      (run: InstanceRun) => {
+        const found = structuredClone(run.world.get("Role", "lakeside-gateway"));
+        for (const rule of found?.rules ?? []) rule.resourceNames = ["e1"];
+        run.world.put("Role", found ?? {});
+      },
+      "update Role lakeside-gateway",
+    ],
+    [
+      "a RoleBinding with a further subject",
+      (run: InstanceRun) => {
+        const found = run.world.get("RoleBinding", "lakeside-gateway");
+        if (found === undefined) throw new Error("no binding");
+        const other = { kind: "ServiceAccount", name: "other", namespace: "ns" };
+        run.world.put("RoleBinding", { ...found, subjects: [...(found.subjects ?? []), other] });
+      },
+      "update RoleBinding lakeside-gateway",
+    ],
+    [
+      "a disruption budget whose selector has expressions",
+      (run: InstanceRun) => {
+        const found = structuredClone(run.world.get("PodDisruptionBudget", "lakeside-gateway"));
+        const { selector } = found?.spec ?? {};
+        if (selector !== undefined) selector.matchExpressions = [{ key: "team", operator: "Exists" }];
+        run.world.put("PodDisruptionBudget", found ?? {});
+      },
+      "update PodDisruptionBudget lakeside-gateway",
+    ],
+    [
+      "a Service that selects by a further label",
+      (run: InstanceRun) => {
+        const found = structuredClone(run.world.get("Service", "lakeside-gateway"));
+        if (found?.spec?.selector !== undefined) found.spec.selector["team"] = "a";
+        run.world.put("Service", found ?? {});
+      },
+      "update Service lakeside-gateway",
+    ],
+    [
       "a deleted Role",
       (run: InstanceRun) => run.world.drop("Role", "lakeside-gateway"),
       "create Role lakeside-gateway",
@@ -56,6 +94,32 @@ describe("instance-objects-edited: drift", () => {
       "get Service lakeside-gateway",
       "update Service lakeside-gateway",
     ]);
+  });
+
+  test.each([
+    [
+      "a port of a Service",
+      (run: InstanceRun) => {
+        const found = structuredClone(run.world.get("Service", "lakeside-gateway"));
+        found?.spec?.ports?.push({ name: "theirs", port: 81, protocol: "TCP" });
+        run.world.put("Service", found ?? {});
+      },
+    ],
+    [
+      "a container of a Deployment",
+      (run: InstanceRun) => {
+        const found = structuredClone(run.world.get("Deployment", "lakeside-gateway"));
+        found?.spec?.template.spec?.containers.unshift({ name: "theirs", image: "i" });
+        run.world.put("Deployment", found ?? {});
+      },
+    ],
+  ])("%s that others added is kept", async (_, change) => {
+    const run = new InstanceRun();
+    await run.settle();
+    change(run);
+    run.forgetRequests();
+    await run.pass();
+    expect(run.world.requests.filter((request) => !/^(get|list Pod)/.test(request))).toEqual([]);
   });
 
   test("an object of another owner is never written", async () => {
@@ -87,6 +151,24 @@ describe("instance-objects-edited: drift", () => {
     });
     await run.settle();
     expect(run.world.get("Deployment", "lakeside-gateway")?.spec?.replicas).toBe(3);
+  });
+
+  test("an addition by an admission policy where nobody else may add is written once, also after a restart", async () => {
+    const run = new InstanceRun();
+    run.world.mutate = (object) => {
+      if (object.kind === "Role") for (const rule of object.rules ?? []) rule.resourceNames = ["e1"];
+      if (object.kind === "PodDisruptionBudget" && object.spec?.selector !== undefined)
+        object.spec.selector.matchExpressions = [{ key: "team", operator: "Exists" }];
+      return object;
+    };
+    await run.settle();
+    run.forgetRequests();
+    for (let pass = 0; pass < 5; pass++) await run.pass();
+    expect(run.world.requests).toEqual([]);
+    run.restart();
+    for (let pass = 0; pass < 5; pass++) await run.pass();
+    const writes = run.world.requests.filter((request) => request.startsWith("update"));
+    expect(writes).toEqual(["update Role lakeside-gateway", "update PodDisruptionBudget lakeside-gateway"]);
   });
 
   test("a template change writes the Deployment of its component alone", async () => {
