@@ -11,7 +11,7 @@ export const ENGINE_CONTRACT = {
   user: 3473,
   ports: { query: 3473, health: 8122, metrics: 9090 },
   portNames: { query: "http-query", health: "health", metrics: "metrics" },
-  /** Without labels, on the metrics port. Both at zero: the engine runs no query. */
+  /** Without labels, on the metrics port. All at zero: the engine runs no query. A drain waits for every one of them. */
   gauges: { running: "firebolt_running_queries", suspended: "firebolt_suspended_queries" },
   endpoints: { metrics: "/metrics", live: "/health/live", ready: "/health/ready" },
   program: "/opt/firebolt/firebolt",
@@ -28,4 +28,9 @@ export const ENGINE_CONTRACT = {
   terminationGraceSeconds: 60,
 } as const;
 
-export type EngineGauge = (typeof ENGINE_CONTRACT.gauges)[keyof typeof ENGINE_CONTRACT.gauges];
+/** The states in which an engine has a query, one gauge each. */
+export type QueryKind = keyof typeof ENGINE_CONTRACT.gauges;
+export type EngineGauge = (typeof ENGINE_CONTRACT.gauges)[QueryKind];
+
+const isQueryKind = (key: string): key is QueryKind => Object.hasOwn(ENGINE_CONTRACT.gauges, key);
+export const QUERY_KINDS: readonly QueryKind[] = Object.keys(ENGINE_CONTRACT.gauges).filter(isQueryKind);

@@ -139,9 +139,8 @@ const DRAINED: readonly Mutant[] = [
     {
       name: "a missing gauge counts as zero",
       file: "src/engine/probe/scrape-outcome.ts",
-      find: 'if (metrics.type === "missing")\n    return',
-      replace:
-        'if (metrics.type === "missing") return { type: "idle" };\n  if (metrics.type === "missing")\n    return',
+      find: 'return { type: "failing", cause: missingGaugesText(metrics.gauges) };',
+      replace: 'return { type: "idle" };',
     },
     explored("rollout", "drained-before-deleted"),
     unit("src/engine/probe/scrape-outcome.test.ts", "drain-with-silent-pod: a gauge that is missing", "AssertionError"),

@@ -1,10 +1,9 @@
 // What one stand-in engine knows about itself: whether it is ready, whether it is shutting down, which queries it runs, and what
 // a test has switched. It opens no socket.
+import type { QueryKind } from "../../../src/api/engine-contract.ts";
 
 export type MetricsMode = "ok" | "missing" | "labelled" | "error" | "hang";
 export const METRICS_MODES: readonly MetricsMode[] = ["ok", "missing", "labelled", "error", "hang"];
-
-export type QueryKind = "running" | "suspended";
 
 /** One accepted query. */
 export interface AcceptedQuery {

@@ -1,8 +1,8 @@
 // The health port: the kubelet's probes, and the switches that tests turn. The switches exist only in the stand-in.
 import { createServer, type Server } from "node:http";
-import { ENGINE_CONTRACT } from "../../../src/api/engine-contract.ts";
+import { ENGINE_CONTRACT, QUERY_KINDS, type QueryKind } from "../../../src/api/engine-contract.ts";
 import type { EngineConfig } from "./engine-config.ts";
-import { type EngineState, METRICS_MODES, type QueryKind } from "./engine-state.ts";
+import { type EngineState, METRICS_MODES } from "./engine-state.ts";
 
 const ENDPOINT = ENGINE_CONTRACT.endpoints;
 
@@ -54,7 +54,7 @@ function answer({ state, config, crash }: HealthServerOptions, method: string, u
     case "POST /test/metrics":
       return setMetricsMode(state, url.searchParams.get("mode"));
     case "POST /test/gauge":
-      for (const kind of ["running", "suspended"] as const) setGauge(state, kind, url.searchParams.get(kind));
+      for (const kind of QUERY_KINDS) setGauge(state, kind, url.searchParams.get(kind));
       return OK;
     case "POST /test/crash":
       crash();

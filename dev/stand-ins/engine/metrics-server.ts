@@ -1,14 +1,11 @@
 // The metrics port: the gauges by which the operator decides that an engine is drained.
 import { createServer, type Server } from "node:http";
-import { ENGINE_CONTRACT } from "../../../src/api/engine-contract.ts";
+import { ENGINE_CONTRACT, QUERY_KINDS, type QueryKind } from "../../../src/api/engine-contract.ts";
 import type { EngineState } from "./engine-state.ts";
 
 const { gauges: GAUGE, endpoints: ENDPOINT } = ENGINE_CONTRACT;
 
-export interface Gauges {
-  readonly running: number;
-  readonly suspended: number;
-}
+export type Gauges = Readonly<Partial<Record<QueryKind, number>>>;
 
 /** `onScrape` is called with the gauges of every response. */
 export function createMetricsServer(state: EngineState, onScrape: (gauges: Gauges) => void): Server {
@@ -20,13 +17,11 @@ export function createMetricsServer(state: EngineState, onScrape: (gauges: Gauge
       return;
     }
     response.writeHead(200, { "Content-Type": "text/plain; version=0.0.4" }).end(renderMetrics(state));
-    onScrape({ running: state.count("running"), suspended: state.count("suspended") });
+    onScrape(Object.fromEntries(QUERY_KINDS.map((kind) => [kind, state.count(kind)])));
   });
 }
 
 export function renderMetrics(state: EngineState): string {
-  const running = state.count("running");
-  const suspended = state.count("suspended");
   const lines = [
     "# HELP firebolt_queries Queries in any state.",
     "# TYPE firebolt_queries gauge",
@@ -34,11 +29,7 @@ export function renderMetrics(state: EngineState): string {
   ];
   const labels = state.metricsMode === "labelled" ? '{node="0"}' : "";
   if (state.metricsMode !== "missing")
-    lines.push(
-      `# TYPE ${GAUGE.running} gauge`,
-      `${GAUGE.running}${labels} ${running}`,
-      `# TYPE ${GAUGE.suspended} gauge`,
-      `${GAUGE.suspended}${labels} ${suspended}`,
-    );
+    for (const kind of QUERY_KINDS)
+      lines.push(`# TYPE ${GAUGE[kind]} gauge`, `${GAUGE[kind]}${labels} ${state.count(kind)}`);
   return `${lines.join("\n")}\n`;
 }

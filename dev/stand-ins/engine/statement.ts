@@ -1,10 +1,11 @@
 // The statements of a stand-in engine, as data: a few special ones for tests, and queries for the embedded database.
 // Running them is the query server's job.
+import type { QueryKind } from "../../../src/api/engine-contract.ts";
 
 export type Statement =
   /** A query for the embedded database. */
   | { readonly type: "query"; readonly sql: string }
-  | { readonly type: "wait"; readonly kind: "running" | "suspended"; readonly durationMs: number }
+  | { readonly type: "wait"; readonly kind: QueryKind; readonly durationMs: number }
   | { readonly type: "whoami" }
   /** Leaves a trace, so that a query that ran twice is seen. */
   | { readonly type: "marker"; readonly id: string }

@@ -8,25 +8,20 @@ const page = (running: string, suspended: string) =>
   `# HELP ${GAUGE.running} 7\n# TYPE ${GAUGE.running} gauge\n\n${running}\nother 4\n${suspended}\n`;
 
 test.each([
-  ["both gauges", `${GAUGE.running} 2`, `${GAUGE.suspended} 1`, 2, 1],
-  ["a timestamp is ignored", `${GAUGE.running} 0 1700000000000`, `${GAUGE.suspended} 0`, 0, 0],
-  ["floats and exponents", `${GAUGE.running} 1.5e1`, `${GAUGE.suspended} .5`, 15, 0.5],
-  ["tabs and carriage returns", `${GAUGE.running}\t3\r`, `${GAUGE.suspended} \t 4 \r`, 3, 4],
-  ["the first match wins", `${GAUGE.running} 1\n${GAUGE.running} 9`, `${GAUGE.suspended} 0`, 1, 0],
+  ["both gauges", `${GAUGE.running} 2`, `${GAUGE.suspended} 1`, 3],
+  ["a timestamp is ignored", `${GAUGE.running} 0 1700000000000`, `${GAUGE.suspended} 0`, 0],
+  ["floats and exponents", `${GAUGE.running} 1.5e1`, `${GAUGE.suspended} .5`, 15.5],
+  ["tabs and carriage returns", `${GAUGE.running}\t3\r`, `${GAUGE.suspended} \t 4 \r`, 7],
+  ["the first match wins", `${GAUGE.running} 1\n${GAUGE.running} 9`, `${GAUGE.suspended} 0`, 1],
   [
     "a labelled sample before it is no match",
     `${GAUGE.running}{a="b"} 9\n${GAUGE.running} 1`,
     `${GAUGE.suspended} 0`,
     1,
-    0,
   ],
-  ["a longer name is no match", `${GAUGE.running}_total 9\n${GAUGE.running} 1`, `${GAUGE.suspended} 0`, 1, 0],
-] as const)("parsing: %s", (_, running, suspended, wantRunning, wantSuspended) => {
-  expect(parseQueryMetrics(page(running, suspended))).toEqual({
-    type: "read",
-    running: wantRunning,
-    suspended: wantSuspended,
-  });
+  ["a longer name is no match", `${GAUGE.running}_total 9\n${GAUGE.running} 1`, `${GAUGE.suspended} 0`, 1],
+] as const)("parsing: %s", (_, running, suspended, queries) => {
+  expect(parseQueryMetrics(page(running, suspended))).toEqual({ type: "read", queries });
 });
 
 test.each([
@@ -58,4 +53,23 @@ test("both gauges must be there", () => {
     type: "missing",
     gauges: [`${GAUGE.running}`, `${GAUGE.suspended}`],
   });
+});
+
+test("every gauge of the contract counts, and must be there", () => {
+  const gauges = Object.values(GAUGE);
+  const pageOf = (values: readonly (readonly [string, number])[]) =>
+    values.map(([gauge, value]) => `${gauge} ${value}\n`).join("");
+  for (const busy of gauges) {
+    const values = gauges.map((gauge) => [gauge, gauge === busy ? 1 : 0] as const);
+    expect(parseQueryMetrics(pageOf(values))).toEqual({ type: "read", queries: 1 });
+    const others = values.filter(([gauge]) => gauge !== busy);
+    expect(parseQueryMetrics(pageOf(others))).toEqual({ type: "missing", gauges: [busy] });
+  }
+});
+
+test("a further gauge of running work is neither ignored nor optional", () => {
+  const further = [...Object.values(GAUGE), "firebolt_queued_queries"];
+  const idle = page(`${GAUGE.running} 0`, `${GAUGE.suspended} 0`);
+  expect(parseQueryMetrics(idle, further)).toEqual({ type: "missing", gauges: ["firebolt_queued_queries"] });
+  expect(parseQueryMetrics(`${idle}firebolt_queued_queries 2\n`, further)).toEqual({ type: "read", queries: 2 });
 });

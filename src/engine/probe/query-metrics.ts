@@ -2,24 +2,30 @@
 // is not plainly a finite number of queries counts as missing, never as zero.
 import { ENGINE_CONTRACT, type EngineGauge } from "../../api/engine-contract.ts";
 
-const { running: RUNNING, suspended: SUSPENDED } = ENGINE_CONTRACT.gauges;
+const GAUGES: readonly EngineGauge[] = Object.values(ENGINE_CONTRACT.gauges);
 
 export type QueryMetrics =
-  | { readonly type: "read"; readonly running: number; readonly suspended: number }
-  | { readonly type: "missing"; readonly gauges: readonly EngineGauge[] };
+  /** The sum of all gauges. */
+  | { readonly type: "read"; readonly queries: number }
+  | { readonly type: "missing"; readonly gauges: readonly string[] };
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-export function parseQueryMetrics(page: string): QueryMetrics {
-  const running = sampleOf(page, RUNNING);
-  const suspended = sampleOf(page, SUSPENDED);
-  if (running !== undefined && suspended !== undefined) return { type: "read", running, suspended };
-  const found = { [RUNNING]: running, [SUSPENDED]: suspended };
-  return { type: "missing", gauges: [RUNNING, SUSPENDED].filter((gauge) => found[gauge] === undefined) };
+/** Every gauge must have a value: one that is not read could hide a query. */
+export function parseQueryMetrics(page: string, gauges: readonly string[] = GAUGES): QueryMetrics {
+  const samples = gauges.map((gauge) => ({ gauge, value: sampleOf(page, gauge) }));
+  const missing = samples.filter(({ value }) => value === undefined).map(({ gauge }) => gauge);
+  if (missing.length > 0) return { type: "missing", gauges: missing };
+  return { type: "read", queries: samples.reduce((sum, { value = 0 }) => sum + value, 0) };
+}
+
+/** Why there is no number of queries. */
+export function missingGaugesText(gauges: readonly string[]): string {
+  return `no usable value for ${gauges.join(" and ")}`;
 }
 
 /** The first sample without labels decides, even when its value is unusable. */
-function sampleOf(page: string, gauge: EngineGauge): number | undefined {
+function sampleOf(page: string, gauge: string): number | undefined {
   for (let at = page.indexOf(gauge); at >= 0; at = page.indexOf(gauge, at + gauge.length)) {
     const lineStart = page.lastIndexOf("\n", at) + 1;
     if (page.slice(lineStart, at).trim() !== "") continue;

@@ -3,7 +3,7 @@
 import { isForbidden, KubeApiError, ResponseTooLargeError } from "@firebolt-operator/kube";
 import type { ScrapeResponse } from "../cluster/pod-scrape.ts";
 import { causeOf, forbiddenIf } from "./probe-cause.ts";
-import { parseQueryMetrics } from "./query-metrics.ts";
+import { missingGaugesText, parseQueryMetrics } from "./query-metrics.ts";
 import type { PodQueries } from "./query-probe.ts";
 
 /** What one probe found, and whether the pod responded at all. */
@@ -29,9 +29,8 @@ function queriesIn(status: number, body: string): PodQueries {
       cause: `the metrics endpoint responded with status ${status}`,
     };
   const metrics = parseQueryMetrics(body);
-  if (metrics.type === "missing")
-    return { type: "failing", cause: `no usable value for ${metrics.gauges.join(" and ")}` };
-  const queries = metrics.running + metrics.suspended;
+  if (metrics.type === "missing") return { type: "failing", cause: missingGaugesText(metrics.gauges) };
+  const { queries } = metrics;
   return queries === 0 ? { type: "idle" } : { type: "busy", queries };
 }
 

@@ -8,7 +8,7 @@ import type { V1Deployment, V1Pod, V1Service, V1StatefulSet } from "../../api/ge
 import { LABEL } from "../../api/labels.ts";
 import { pods, services, statefulSets } from "../../engine/cluster/kinds.ts";
 import { METRICS_PORT } from "../../engine/model/pod-contract.ts";
-import { parseQueryMetrics } from "../../engine/probe/query-metrics.ts";
+import { missingGaugesText, parseQueryMetrics } from "../../engine/probe/query-metrics.ts";
 import { KINDS } from "../../instance/cluster/kinds.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import { listObjects, nameOf, namespaceOf, type Scope } from "../cluster/find-object.ts";
@@ -164,9 +164,7 @@ async function readPod({ client, call }: Cluster, pod: V1Pod): Promise<PodQuerie
     const { status, body } = await client.podProxyGet({ ...call, timeoutMs: PROBE_TIMEOUT_MS, ...request });
     if (status !== 200) return { type: "unknown", cause: `the metrics endpoint responded with status ${status}` };
     const metrics = parseQueryMetrics(body);
-    return metrics.type === "read"
-      ? { type: "read", queries: metrics.running + metrics.suspended }
-      : { type: "unknown", cause: `no usable value for ${metrics.gauges.join(" and ")}` };
+    return metrics.type === "read" ? metrics : { type: "unknown", cause: missingGaugesText(metrics.gauges) };
   } catch (error) {
     if (call.signal.aborted) throw error;
     return { type: "unknown", cause: isForbidden(error) ? PROXY_FORBIDDEN : "the pod does not respond" };

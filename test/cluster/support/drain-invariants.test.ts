@@ -52,8 +52,10 @@ const from = (name: string, atMs: number) => ({ pod: name, uid: `uid-${name}`, a
 const scraped = (name: string, atMs: number, running = 0, suspended = 0): EngineReport => ({
   ...from(name, atMs),
   type: "scraped",
-  running,
-  suspended,
+  queries: [
+    ["running", running],
+    ["suspended", suspended],
+  ],
 });
 const query = (type: "began" | "ended", atMs: number, label = "q"): EngineReport => ({
   ...from("e-g0-0", atMs),
@@ -122,7 +124,11 @@ test("reports are read from the log of a container", () => {
   const [began] = parseReport(line({ message: "query began", atMs: 7, label: "q", durationMs: 9 }), "p", "u");
   expect(began).toEqual({ pod: "p", uid: "u", atMs: 7, type: "began", label: "q", durationMs: 9 });
   const [scrape] = parseReport(line({ message: "scraped", atMs: 8, running: 1, suspended: 2 }), "p", "u");
-  expect(scrape).toEqual({ pod: "p", uid: "u", atMs: 8, type: "scraped", running: 1, suspended: 2 });
+  const queries = [
+    ["running", 1],
+    ["suspended", 2],
+  ];
+  expect(scrape).toEqual({ pod: "p", uid: "u", atMs: 8, type: "scraped", queries });
   expect(parseReport(line({ message: "ready" }), "p", "u")).toEqual([]);
   expect(parseReport("2026-01-01T12:00:00Z stderr F (node:1) Warning", "p", "u")).toEqual([]);
 });

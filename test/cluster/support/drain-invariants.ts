@@ -43,9 +43,9 @@ export function judgeDrains(
       const last = own.findLast((report) => report.type === "scraped");
       if (last === undefined || last.atMs < switchedMs + settleMs)
         broken.push(`drained-before-deleted: ${who} was not probed ${settleMs} ms after the switch or later`);
-      else if (last.running + last.suspended > 0)
+      else if (!last.queries.every(([, count]) => count === 0))
         broken.push(
-          `drained-before-deleted: ${who} reported ${last.running} running and ${last.suspended} suspended queries`,
+          `drained-before-deleted: ${who} reported ${last.queries.map(([kind, count]) => `${count} ${kind}`).join(" and ")} queries`,
         );
       for (const label of runningQueries(own, deletion.stampedMs))
         broken.push(`drained-before-deleted: ${who} ran the query ${label}`);

@@ -3,6 +3,7 @@
 import { type FileHandle, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { QUERY_KINDS, type QueryKind } from "../../../src/api/engine-contract.ts";
 
 const POLL_MS = 200;
 const CHUNK_BYTES = 65_536;
@@ -15,8 +16,10 @@ interface Reported {
   /** Milliseconds since the epoch, by the engine's own clock: the machine has one. */
   readonly atMs: number;
 }
+/** The value of one gauge. */
+export type QueryCount = readonly [kind: QueryKind, count: number];
 export type EngineReport =
-  | (Reported & { readonly type: "scraped"; readonly running: number; readonly suspended: number })
+  | (Reported & { readonly type: "scraped"; readonly queries: readonly QueryCount[] })
   | (Reported & { readonly type: "began" | "ended"; readonly label: string; readonly durationMs: number });
 
 export interface EngineReports extends AsyncDisposable {
@@ -108,7 +111,7 @@ export function parseReport(line: string, pod: string, uid: string): readonly En
   const base = { pod, uid, atMs: Number(field("atMs")) };
   const message = field("message");
   if (message === "scraped")
-    return [{ ...base, type: "scraped", running: Number(field("running")), suspended: Number(field("suspended")) }];
+    return [{ ...base, type: "scraped", queries: QUERY_KINDS.map((kind) => [kind, Number(field(kind))]) }];
   if (message !== "query began" && message !== "query ended") return [];
   const type = message === "query began" ? "began" : "ended";
   return [{ ...base, type, label: String(field("label")), durationMs: Number(field("durationMs")) }];
