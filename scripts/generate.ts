@@ -9,6 +9,7 @@ import { readRules } from "./architecture/rules.ts";
 import { CHART_README, CHART_VALUES, renderChartReadme } from "./generate/chart-readme.ts";
 import { ENGINE_DASHBOARD, fillGauges } from "./generate/dashboards.ts";
 import { fillTables, TABLE_PAGES } from "./generate/doc-tables.ts";
+import { fillHealthChecks, HEALTH_CHECKS_PAGE } from "./generate/health-checks.ts";
 import { LUA_SCRIPTS, renderLuaModule } from "./generate/lua.ts";
 import { pinnedKubernetesVersion, readOpenApi } from "./generate/openapi.ts";
 import {
@@ -39,6 +40,7 @@ async function main(): Promise<number> {
   for (const script of LUA_SCRIPTS)
     outputs.set(script.module, renderLuaModule(script, await readFile(join(ROOT, script.source), "utf8")));
   for (const page of TABLE_PAGES) outputs.set(page, fillTables(page, await readFile(join(ROOT, page), "utf8")));
+  outputs.set(HEALTH_CHECKS_PAGE, fillHealthChecks(await readFile(join(ROOT, HEALTH_CHECKS_PAGE), "utf8")));
   outputs.set(ENGINE_DASHBOARD, fillGauges(await readFile(join(ROOT, ENGINE_DASHBOARD), "utf8")));
   const packed = renderPackedSchema(podTemplate.schema, await readIfPresent(PACKED_SCHEMA_FILE));
   outputs.set(PACKED_SCHEMA_FILE, packed);

@@ -1,8 +1,8 @@
 // The reasons of every condition: what each one means, whether waiting ends it, and the next step. The only place that
 // lists them: types, the plugin, the model test and the tables in docs/concepts.md are derived from it. A new reason
 // is a new row here, and unit tests require the rest: code that sets it, and a next step if it is stuck
-// (vocabulary.test.ts), the table in docs/concepts.md (`npm run generate`), and, if something is wrong, its name in
-// docs/troubleshooting.md (test/docs/faults.test.ts).
+// (vocabulary.test.ts), the tables in docs/concepts.md and the health checks in docs/adopt/gitops.md (`npm run
+// generate`), and, if something is wrong, its name in docs/troubleshooting.md (test/docs/faults.test.ts).
 import { ENGINE_CONTRACT } from "./engine-contract.ts";
 import { ANNOTATION, LABEL } from "./labels.ts";
 import type { EnginePhase } from "./phases.ts";
@@ -17,6 +17,8 @@ export interface ReasonRow {
   readonly isQuoting?: true;
   /** Waiting does not end it: a person has to act. */
   readonly isStuck?: true;
+  /** Stuck because of another object, which may recover: health checks of other tools do not fail, they wait. */
+  readonly isOfOthers?: true;
   /**
    * Phases of an engine in which the operator sets it; "any" where the phase does not matter, "rest" for stable,
    * stopped and creating.
@@ -57,6 +59,7 @@ export const ENGINE_REASONS = {
         "its instance is missing, being deleted, or has no metadata endpoint (not yet, or no longer). The message says which",
       remedy: "create the instance, or see what it waits for: kubectl firebolt status -n NAMESPACE",
       isStuck: true,
+      isOfOthers: true,
       phases: "any",
     },
     DrainCheckFailing: {
@@ -64,6 +67,7 @@ export const ENGINE_REASONS = {
       meaning: "a pod of the old generation does not report whether it still runs queries",
       remedy: `make the pod respond on port ${ENGINE_CONTRACT.ports.metrics} again, delete the pod, or set spec.rollout: recreate`,
       isStuck: true,
+      isOfOthers: true,
       phases: ["draining"],
     },
     FireboltEngineClassUnready: {
@@ -255,6 +259,11 @@ export type ConditionReason =
 /** The row of an engine's Ready; undefined for a reason of the StatefulSet's own. */
 export const engineReadyRow = (reason: string | undefined): ReasonRow | undefined =>
   rowOf(ENGINE_REASONS.Ready, reason);
+
+/** Reasons of an engine's Ready for which health checks of other tools fail. */
+export const FAILED_ENGINE_REASONS: readonly string[] = Object.entries<ReasonRow>(ENGINE_REASONS.Ready).flatMap(
+  ([reason, { isStuck, isOfOthers }]) => (isStuck === true && isOfOthers !== true ? [reason] : []),
+);
 
 /** The row of any condition of an instance. */
 export function instanceRow(reason: string | undefined): ReasonRow | undefined {

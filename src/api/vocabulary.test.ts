@@ -6,7 +6,14 @@ import { describe, expect, test } from "vitest";
 import { ENGINE_CONTRACT } from "./engine-contract.ts";
 import { CLASS_EVENTS, ENGINE_EVENTS, INSTANCE_EVENTS, LEASE_EVENTS } from "./events.ts";
 import { AUTO_STOP_REASONS, ENGINE_PHASES } from "./phases.ts";
-import { CLASS_REASONS, ENGINE_REASONS, INSTANCE_REASONS, type ReasonRow, remedyFor } from "./reasons.ts";
+import {
+  CLASS_REASONS,
+  ENGINE_REASONS,
+  FAILED_ENGINE_REASONS,
+  INSTANCE_REASONS,
+  type ReasonRow,
+  remedyFor,
+} from "./reasons.ts";
 import {
   DISCOVERY_SERIES,
   DISCOVERY_SERIES_PREFIX,
@@ -81,14 +88,17 @@ describe("condition reasons", () => {
 
   test("health checks of other tools fail for every stuck reason that is the engine's own", () => {
     const page = OUTSIDE.find(({ file }) => file === "docs/adopt/gitops.md")?.text ?? "";
-    const failing = /c\.reason in \[([^\]]*)\]/.exec(page)?.[1] ?? "";
+    const wordsIn = (part: RegExp, word: RegExp) =>
+      [...(part.exec(page)?.[1] ?? "").matchAll(word)].map(([, found = ""]) => found).toSorted();
     const stuck = Object.entries<ReasonRow>(ENGINE_REASONS.Ready).flatMap(([reason, { isStuck }]) =>
       isStuck === true ? [reason] : [],
     );
     // Another object, or the pods of the old generation, may recover by themselves.
     const others = new Set(["InstanceNotReady", "DrainCheckFailing"]);
-    const words = [...failing.matchAll(/'(\w+)'/g)].map(([, word = ""]) => word);
-    expect(words.toSorted()).toEqual(stuck.filter((reason) => !others.has(reason)).toSorted());
+    const own = stuck.filter((reason) => !others.has(reason)).toSorted();
+    expect(wordsIn(/c\.reason in \[([^\]]*)\]/, /'(\w+)'/g)).toEqual(own);
+    expect(wordsIn(/local rejected = \{([^}]*)\}/, /(\w+) = true/g)).toEqual([...own, "PodsNotReady"].toSorted());
+    expect(FAILED_ENGINE_REASONS.toSorted()).toEqual(own);
   });
 
   test("a stuck one has a next step, and a true one needs none", () => {
