@@ -7,8 +7,8 @@ import { createLeaderElector, type LeaderElector, leaseStore } from "@firebolt-o
 import { createEventRecorder, type EventRecorder, type EventSink, eventWriter } from "@firebolt-operator/kube/events";
 import type { RuntimeMetrics } from "@firebolt-operator/kube/metrics";
 import { plainText } from "../api/values/plain-text.ts";
+import { createGatewayClient } from "./gateway-readers.ts";
 import type { ClientUse, ElectionOptions, OperatorOptions } from "./options.ts";
-import { createDemandClient } from "./wake-demand.ts";
 
 export interface Clients {
   /** For caches, events and requests at startup. */
@@ -68,7 +68,7 @@ export function createClients(options: OperatorOptions, metrics: RuntimeMetrics)
     work,
     reconcile: wrapClient(work, "reconcile"),
     serving: open("serving"),
-    demand: open("wake-demand", {}, createDemandClient),
+    demand: open("wake-demand", {}, createGatewayClient),
     // The prober limits how many requests run at once; a second queue behind it would hide which request waits for
     // which.
     probes: open("query-probes", { maxSockets: Number.POSITIVE_INFINITY }),

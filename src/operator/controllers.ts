@@ -12,9 +12,9 @@ import { createInstanceCaches } from "../instance/cluster/instance-caches.ts";
 import { instanceController } from "../instance/controller.ts";
 import type { ProductMetrics } from "../metrics/product-metrics.ts";
 import type { Clients } from "./clients.ts";
+import { addGatewaySources } from "./gateway-readers.ts";
 import { CONTROLLERS, type ControllerName, type OperatorOptions, type Rendering } from "./options.ts";
 import { addQueryProber } from "./query-prober.ts";
-import { addGatewaySources } from "./wake-demand.ts";
 
 export interface ControllerParts {
   readonly clients: Clients;

@@ -12,9 +12,9 @@ import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import { LABEL } from "../../api/labels.ts";
 import type { WakeDemand } from "../auto-stop/wake-request.ts";
 import type { EngineKey } from "../cluster/engine-cluster.ts";
+import { type AgentAddress, type GatewayPod, hasAgent, type ReadGateway } from "../gateways/gateway-pods.ts";
 import type { DemandSource } from "./demand-source.ts";
 import { DemandTurns } from "./demand-turns.ts";
-import { type AgentAddress, type GatewayPod, isPolled, type ReadDemand } from "./gateway-pods.ts";
 import { type DemandReading, parseDemand } from "./parse-demand.ts";
 import { WakeableEngines } from "./wakeable-engines.ts";
 
@@ -23,7 +23,7 @@ export interface DemandPollOptions {
   readonly instances: ObjectCache<FireboltInstance>;
   readonly gateways: ObjectCache<V1Pod>;
   readonly agent: AgentAddress;
-  readonly read: ReadDemand;
+  readonly read: ReadGateway;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly onScrapeFailed: (namespace: string) => void;
@@ -171,6 +171,12 @@ export class DemandPoll implements Runnable, DemandSource {
     this.#complainedMs = now;
     logger.error("the demand of a gateway could not be read; retrying", error, where);
   }
+}
+
+/** One that terminates has notified its clients. */
+function isPolled(pod: GatewayPod, agent: AgentAddress): boolean {
+  const { metadata, status } = pod;
+  return status?.phase === "Running" && metadata?.deletionTimestamp === undefined && hasAgent(pod, agent);
 }
 
 function nameOf({ metadata }: GatewayPod): string {

@@ -8,7 +8,7 @@ import type { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import { LABEL } from "../../api/labels.ts";
 import type { EngineKey } from "../cluster/engine-cluster.ts";
-import { type AgentAddress, type GatewayPod, hasAgent, type ReadDemand } from "../demand/gateway-pods.ts";
+import { type AgentAddress, type GatewayPod, hasAgent, type ReadGateway } from "./gateway-pods.ts";
 import { type GatewayReport, hasLeft, parseDiscovery } from "./parse-discovery.ts";
 
 /**
@@ -27,7 +27,7 @@ export interface GatewayReportsOptions {
   readonly gateways: ObjectCache<V1Pod>;
   readonly instances: Pick<ObjectCache<FireboltInstance>, "get">;
   readonly agent: AgentAddress;
-  readonly read: ReadDemand;
+  readonly read: ReadGateway;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly signal: AbortSignal;

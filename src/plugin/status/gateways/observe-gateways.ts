@@ -6,7 +6,7 @@ import type { KubeClient } from "@firebolt-operator/kube/client";
 import type { V1Pod } from "../../../api/generated/kubernetes.ts";
 import { LABEL } from "../../../api/labels.ts";
 import { WAKE_PATHS, WAKE_PORTS } from "../../../api/wake-protocol.ts";
-import { hasAgent } from "../../../engine/demand/gateway-pods.ts";
+import { hasAgent } from "../../../engine/gateways/gateway-pods.ts";
 import { type GatewayReport, parseDiscovery } from "../../../engine/gateways/parse-discovery.ts";
 import { ENGINE_LOAD_PATH, type EngineLoad, parseEngineLoad } from "../../../gateway/engine-load.ts";
 import { resolveMetricsPort } from "../../../gateway/ports.ts";

@@ -12,7 +12,7 @@ import type { CacheSpec } from "../engine/cluster/caches.ts";
 import { DemandPoll } from "../engine/demand/demand-poll.ts";
 import type { DemandSource } from "../engine/demand/demand-source.ts";
 import { DEMAND_AT_ONCE } from "../engine/demand/demand-turns.ts";
-import { demandReader, GATEWAY_PODS } from "../engine/demand/gateway-pods.ts";
+import { GATEWAY_PODS, gatewayReader } from "../engine/gateways/gateway-pods.ts";
 import { GatewayReports } from "../engine/gateways/gateway-reports.ts";
 import { DISCOVERED_SETTLE_MS } from "../engine/pass/observe-drain.ts";
 import { GATEWAY_PORTS } from "../gateway/ports.ts";
@@ -20,7 +20,7 @@ import { WAKE_AGENT_CONTAINER } from "../gateway/wake-container.ts";
 import type { DemandMetrics } from "../metrics/process-series.ts";
 import type { Rendering } from "./options.ts";
 
-export interface DemandPollParts {
+export interface GatewaySourceParts {
   readonly rendering: Rendering;
   readonly drainSettleMs: number;
   readonly engines: ObjectCache<FireboltEngine>;
@@ -32,7 +32,7 @@ export interface DemandPollParts {
 }
 
 /** A client for scraping gateways through the API server, with a connection for each concurrent scrape. */
-export function createDemandClient(options: Omit<KubeClientOptions, "maxSockets">): KubeClient {
+export function createGatewayClient(options: Omit<KubeClientOptions, "maxSockets">): KubeClient {
   return createKubeClient({ ...options, maxSockets: DEMAND_AT_ONCE });
 }
 
@@ -45,7 +45,7 @@ export interface GatewaySources {
 }
 
 /** One watch of gateways for both. Without wake agents there is none; nothing waits for gateways without a settle time. */
-export function addGatewaySources(manager: Manager, parts: DemandPollParts): GatewaySources {
+export function addGatewaySources(manager: Manager, parts: GatewaySourceParts): GatewaySources {
   const { rendering, drainSettleMs, createCache } = parts;
   const hasDemand = rendering.wakeMode === "demand";
   const hasReports = drainSettleMs > DISCOVERED_SETTLE_MS;
@@ -57,13 +57,13 @@ export function addGatewaySources(manager: Manager, parts: DemandPollParts): Gat
   };
 }
 
-function addGatewayReports(manager: Manager, parts: DemandPollParts, gateways: ObjectCache<V1Pod>): GatewayReports {
+function addGatewayReports(manager: Manager, parts: GatewaySourceParts, gateways: ObjectCache<V1Pod>): GatewayReports {
   const stopped = new AbortController();
   const reports = new GatewayReports({
     gateways,
     instances: parts.instances,
     agent,
-    read: demandReader(parts.client, agent, WAKE_PATHS.discovery),
+    read: gatewayReader(parts.client, agent, WAKE_PATHS.discovery),
     clock: systemClock,
     logger: parts.logger.with({ logger: "gateway-reports" }),
     signal: stopped.signal,
@@ -84,14 +84,14 @@ function addGatewayReports(manager: Manager, parts: DemandPollParts, gateways: O
   return reports;
 }
 
-function addDemandPoll(manager: Manager, parts: DemandPollParts, gateways: ObjectCache<V1Pod>): DemandSource {
+function addDemandPoll(manager: Manager, parts: GatewaySourceParts, gateways: ObjectCache<V1Pod>): DemandSource {
   const { engines, instances, client, metrics, logger } = parts;
   const poll = new DemandPoll({
     engines,
     instances,
     gateways,
     agent,
-    read: demandReader(client, agent),
+    read: gatewayReader(client, agent, WAKE_PATHS.demand),
     clock: systemClock,
     logger: logger.with({ logger: "wake-demand" }),
     onScrapeFailed: (namespace) => metrics.scrapeFailed(namespace),

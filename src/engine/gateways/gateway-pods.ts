@@ -1,11 +1,11 @@
-// The gateways that are polled for demand: which pods they are, what is kept of them, and how their endpoint is read.
-// Does not interpret the response.
+// The pods of gateways: which ones they are, what is kept of them, and how an endpoint of their agent is read (demand,
+// discovery). Does not interpret the response.
 import type { DeepReadonly } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import type { MetricScrapeMode } from "../../api/firebolt-instance/instance.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import { LABEL } from "../../api/labels.ts";
-import { WAKE_PATHS } from "../../api/wake-protocol.ts";
+import type { WAKE_PATHS } from "../../api/wake-protocol.ts";
 import type { CacheSpec } from "../cluster/caches.ts";
 import { pods } from "../cluster/kinds.ts";
 import type { ScrapeResponse } from "../cluster/pod-scrape.ts";
@@ -18,7 +18,7 @@ export interface AgentAddress {
 }
 
 /** Shorter than for metrics: what has not arrived in three seconds is requested again by then. */
-export const DEMAND_LIMITS: ScrapeLimits = {
+const GATEWAY_LIMITS: ScrapeLimits = {
   connectMs: 2_000,
   firstByteMs: 2_000,
   totalMs: 3_000,
@@ -33,35 +33,27 @@ export const GATEWAY_PODS: CacheSpec<V1Pod> = {
 
 export type GatewayPod = DeepReadonly<V1Pod>;
 
-/**
- * A gateway under an account of the user's has no agent, nor has one from before there was any. One that terminates has
- * notified its clients.
- */
-export function isPolled(pod: GatewayPod, agent: AgentAddress): boolean {
-  const { metadata, status } = pod;
-  return status?.phase === "Running" && metadata?.deletionTimestamp === undefined && hasAgent(pod, agent);
-}
-
+/** A gateway under an account of the user's has no agent, nor has one from before there was any. */
 export function hasAgent({ spec }: GatewayPod, { container }: AgentAddress): boolean {
   return spec?.containers.some(({ name }) => name === container) ?? false;
 }
 
-export type ReadDemand = (pod: GatewayPod, mode: MetricScrapeMode, signal: AbortSignal) => Promise<ScrapeResponse>;
+export type ReadGateway = (pod: GatewayPod, mode: MetricScrapeMode, signal: AbortSignal) => Promise<ScrapeResponse>;
 
 /** The same ways as to an engine's metrics. */
-export function demandReader(
+export function gatewayReader(
   client: Pick<KubeClient, "podProxyGet">,
   { port }: AgentAddress,
-  path: string = WAKE_PATHS.demand,
-): ReadDemand {
+  path: (typeof WAKE_PATHS)["demand" | "discovery"],
+): ReadGateway {
   return ({ metadata, status }, mode, signal) => {
     if (mode === "PodIP") {
       const host = status?.podIP ?? "";
       if (host === "") return Promise.reject(new Error("the pod has no IP"));
-      return scrapePod({ host, port, path }, signal, DEMAND_LIMITS);
+      return scrapePod({ host, port, path }, signal, GATEWAY_LIMITS);
     }
     const { namespace = "", name: pod = "" } = metadata ?? {};
-    const limits = { timeoutMs: DEMAND_LIMITS.totalMs, maxBytes: DEMAND_LIMITS.bytes };
+    const limits = { timeoutMs: GATEWAY_LIMITS.totalMs, maxBytes: GATEWAY_LIMITS.bytes };
     return client.podProxyGet({ ...limits, signal, namespace, pod, port, path });
   };
 }

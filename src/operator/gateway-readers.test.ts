@@ -5,11 +5,12 @@ import { expect, test } from "vitest";
 import { FireboltEngine } from "../api/firebolt-engine/engine.ts";
 import { FireboltInstance } from "../api/firebolt-instance/instance.ts";
 import type { V1Pod } from "../api/generated/kubernetes.ts";
+import { WAKE_PATHS } from "../api/wake-protocol.ts";
 import { pods } from "../engine/cluster/kinds.ts";
 import { DemandPoll } from "../engine/demand/demand-poll.ts";
-import { demandReader } from "../engine/demand/gateway-pods.ts";
+import { gatewayReader } from "../engine/gateways/gateway-pods.ts";
 import { renderDemand } from "../wake-agent/demand.ts";
-import { createDemandClient } from "./wake-demand.ts";
+import { createGatewayClient } from "./gateway-readers.ts";
 
 const HANGING = 40;
 const AGENT = { container: "wake-agent", port: 9903 };
@@ -33,14 +34,14 @@ test(`the demand of a gateway listed after ${HANGING} that hang is read before a
     spec: { replicas: 0 },
     status: { autoStopReason: "Stopped" },
   } as FireboltEngine);
-  const client = createDemandClient({ config: server.config() });
+  const client = createGatewayClient({ config: server.config() });
   const failed: string[] = [];
   const poll = new DemandPoll({
     engines,
     gateways,
     instances: new MemoryCache<FireboltInstance>(FireboltInstance),
     agent: AGENT,
-    read: demandReader(client, AGENT),
+    read: gatewayReader(client, AGENT, WAKE_PATHS.demand),
     clock: systemClock,
     logger: silentLogger,
     onScrapeFailed: (namespace) => failed.push(namespace),
