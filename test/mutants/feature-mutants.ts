@@ -120,8 +120,8 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the fingerprint hides edits of the live StatefulSet",
-    file: "src/engine/drift/rendered-hash.ts",
-    find: "live.metadata?.generation === NEVER_EDITED",
+    file: "packages/kube/src/reconcile/rendered-hash.ts",
+    find: "live.metadata?.generation === NEVER_CHANGED",
     replace: "live.metadata?.generation !== 0",
     killedBy: unit(
       DRIFT,

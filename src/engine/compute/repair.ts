@@ -1,5 +1,6 @@
 // Which writes bring an engine's objects back to what they should be: the generation set and the routing Service. Says
 // nothing about when; the phases do. Unchanged objects are not written again.
+import { type CoverRules, covers } from "@firebolt-operator/kube/reconcile";
 import {
   CHILD_KINDS,
   type ChildKind,
@@ -16,7 +17,12 @@ import type { Apply, Ensure, Obstacle, PartWrites, Removal, RoutingWrite } from 
 import type { EngineSnapshot, GenerationSet } from "../model/snapshot.ts";
 import type { RenderedGeneration } from "../render/generation.ts";
 import { renderRoutingService } from "../render/routing-service.ts";
-import { covers } from "./covers.ts";
+
+/**
+ * What others add is left alone everywhere, and what the API server does not store (false, empty) equals absence:
+ * otherwise the same write would be repeated for ever.
+ */
+const RULES: CoverRules = { ignoredAdditions: "all", emptyIsAbsent: true };
 
 type Named = { readonly metadata?: { readonly name?: string; readonly uid?: string } };
 
@@ -63,8 +69,8 @@ export function routingRepair(s: EngineSnapshot, generation: number): Pick<Ensur
   const { ports, publishNotReadyAddresses } = write.service.spec ?? {};
   const right =
     routing.target === generation &&
-    covers(routing.service.spec, { ports, publishNotReadyAddresses }) &&
-    covers(routing.service.metadata?.labels, write.service.metadata?.labels);
+    holds(routing.service.spec, { ports, publishNotReadyAddresses }) &&
+    holds(routing.service.metadata?.labels, write.service.metadata?.labels);
   return right ? {} : { routing: write };
 }
 
@@ -113,8 +119,10 @@ function applyOf<T extends ChildTypes[ChildKind]>(child: Child<ChildOf<ChildKind
 
 function isAsRendered(live: ChildOf<ChildKind>, rendered: ChildTypes[ChildKind]): boolean {
   const { metadata, apiVersion: _, kind: __, ...content } = rendered;
-  return covers(live, content) && covers(live.metadata?.labels, metadata?.labels);
+  return holds(live, content) && holds(live.metadata?.labels, metadata?.labels);
 }
+
+const holds = (live: unknown, wanted: unknown): boolean => covers({ live, wanted }, RULES);
 
 function obstacleIn(kind: ChildKind, child: Child<Named>): Obstacle | undefined {
   if (child.type !== "foreign" && child.type !== "terminating") return undefined;

@@ -2,13 +2,11 @@
 // whose fingerprint is that of the spec needs no comparison: whatever the API server (a disabled feature, an older
 // version, a mutating webhook) made of it, creating it again would give the same, so that must never start a new
 // generation.
+import { isUntouchedRendering as isUntouched } from "@firebolt-operator/kube/reconcile";
 import { jsonHash } from "../../podtemplate/content-hash.ts";
 import { COMPARED_FIELDS, type StatefulSet } from "./compared-fields.ts";
 
 export const RENDERED_HASH = "firebolt.io/rendered-hash";
-
-/** The API server increments this with every change of the spec. */
-const NEVER_EDITED = 1;
 
 /** Hash of all compared fields, in their normal form. */
 export function renderedHash(statefulSet: StatefulSet): string {
@@ -23,10 +21,5 @@ export function renderedHash(statefulSet: StatefulSet): string {
 
 /** Whether `live` is, untouched, what came of creating something that equals `wanted` in every compared field. */
 export function isUntouchedRendering(live: StatefulSet, wanted: StatefulSet): boolean {
-  const hash = live.metadata?.annotations?.[RENDERED_HASH];
-  return (
-    hash !== undefined &&
-    hash === wanted.metadata?.annotations?.[RENDERED_HASH] &&
-    live.metadata?.generation === NEVER_EDITED
-  );
+  return isUntouched(live, wanted, RENDERED_HASH);
 }

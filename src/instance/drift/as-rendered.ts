@@ -2,7 +2,7 @@
 // has changed (a removed field leaves no other trace); the comparison shows that another writer changed the object.
 // What others add is kept where server-side apply merges (annotations, sidecars, ports of a Service) and removed where
 // it replaces (rules of a Role, selectors).
-import { covers } from "@firebolt-operator/kube/reconcile";
+import { covers, hasSameRenderedHash, withRenderedHash as withHash } from "@firebolt-operator/kube/reconcile";
 import type { V1ObjectMeta } from "../../api/generated/kubernetes.ts";
 import type { DeepReadonly } from "../../api/values/deep-readonly.ts";
 import { jsonHash } from "../../podtemplate/content-hash.ts";
@@ -15,13 +15,12 @@ export const RENDERED_HASH = "firebolt.io/rendered-hash";
 
 /** The object with the hash of its rendering. */
 export function withRenderedHash<T extends Rendered>(object: T): T {
-  const annotations = { ...object.metadata.annotations, [RENDERED_HASH]: jsonHash(object) };
-  return { ...object, metadata: { ...object.metadata, annotations } };
+  return withHash(object, RENDERED_HASH);
 }
 
 /** The rendering is the one that was last written: every difference comes from another writer. */
 export function hasRenderedHashOf(live: LiveObject, rendered: Rendered): boolean {
-  return live.metadata?.annotations?.[RENDERED_HASH] === rendered.metadata.annotations?.[RENDERED_HASH];
+  return hasSameRenderedHash(live, rendered, RENDERED_HASH);
 }
 
 /** `live` as a cache holds it, `rendered` with its hash. */

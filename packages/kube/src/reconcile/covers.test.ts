@@ -174,6 +174,16 @@ describe("with all additions and empty values ignored", () => {
     { name: "true for false", live: { a: true }, wanted: { a: false }, want: false },
     { name: "an empty object and any object", live: { a: { b: 1 } }, wanted: { a: {} }, want: true },
     { name: "null, undefined and anything", live: { a: 1, b: 1 }, wanted: { a: null, b: undefined }, want: true },
+    {
+      name: "additions in objects, lists and their entries",
+      live: { a: 1, extra: true, list: [{ n: 1, more: 2 }, { n: 2 }] },
+      wanted: { a: 1, list: [{ n: 1 }] },
+      want: true,
+    },
+    { name: "another value", live: { a: 2 }, wanted: { a: 1 }, want: false },
+    { name: "a missing field", live: {}, wanted: { a: 1 }, want: false },
+    { name: "another shape", live: { a: [1] }, wanted: { a: { b: 1 } }, want: false },
+    { name: "nothing at all", live: undefined, wanted: { a: 1 }, want: false },
   ])("$name: $want", ({ live, wanted, want }) => expect(covers({ live, wanted }, ALL)).toBe(want));
 });
 
