@@ -4,7 +4,7 @@
 import { type Clock, pause } from "@firebolt-operator/kube";
 import type { EngineView } from "./engine-view.ts";
 import { isDraining, readStats, setChanging } from "./envoy-client.ts";
-import type { HoldQueue } from "./hold-queue.ts";
+import type { HoldQueue } from "./hold/queue.ts";
 
 export interface GatewayMonitorOptions {
   readonly clock: Clock;

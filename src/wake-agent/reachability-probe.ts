@@ -4,7 +4,7 @@
 import { type Clock, type Logger, pause } from "@firebolt-operator/kube";
 import { canServe } from "./availability.ts";
 import type { AvailabilityChange, EngineView } from "./engine-view.ts";
-import type { HoldQueue } from "./hold-queue.ts";
+import type { HoldQueue } from "./hold/queue.ts";
 
 /** "unavailable": the gateway could not be probed, which is no information about the engine. */
 export type Reached = "yes" | "not yet" | "unavailable";

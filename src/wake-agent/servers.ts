@@ -1,12 +1,12 @@
 // The agent's two HTTP servers: one for the gateway in the same pod, one for the demand. Transport only; decisions come
-// from hold-admission.ts.
+// from hold/admission.ts.
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type Logger, untilAborted } from "@firebolt-operator/kube";
 import { keepIdleConnections } from "@firebolt-operator/kube/serving";
 import { ENGINE_PARAMETER, WAKE_HEADERS, WAKE_PATHS } from "../api/wake-protocol.ts";
-import type { HoldAdmission, HoldResponse } from "./hold-admission.ts";
+import type { HoldAdmission, HoldResponse } from "./hold/admission.ts";
 import { limitPeers, type PeerLimits } from "./peer-limits.ts";
 
 const SHUTDOWN_MS = 5_000;
@@ -120,7 +120,7 @@ function targetOf({ url = "/" }: IncomingMessage): { readonly path: string; read
 
 function sendHoldResponse(
   response: ServerResponse,
-  { status, decision, retryAfterSeconds }: HoldResponse,
+  { status, decision }: HoldResponse,
   { epoch, cluster }: { readonly epoch: number; readonly cluster?: string },
 ): void {
   const body = `${decision}\n`;
@@ -129,7 +129,6 @@ function sendHoldResponse(
     [WAKE_HEADERS.epoch]: String(epoch),
     "content-length": String(body.length),
     ...(cluster === undefined ? {} : { [WAKE_HEADERS.cluster]: cluster }),
-    ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
   });
   response.end(body);
 }

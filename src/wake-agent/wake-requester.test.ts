@@ -1,7 +1,7 @@
 import { silentLogger } from "@firebolt-operator/kube";
 import { ManualClock } from "@firebolt-operator/kube/testing";
 import { beforeEach, expect, test } from "vitest";
-import { HoldQueue } from "./hold-queue.ts";
+import { HoldQueue } from "./hold/queue.ts";
 import type { WatchedEngine } from "./kinds.ts";
 import { REPEAT_MS, WakeRequester } from "./wake-requester.ts";
 

@@ -4,7 +4,7 @@ import { type Clock, type DeepReadonly, KubeApiError, type Logger } from "@fireb
 import { timeText } from "../api/condition-list.ts";
 import { ANNOTATION } from "../api/labels.ts";
 import { isWakeable } from "./availability.ts";
-import type { HoldQueue } from "./hold-queue.ts";
+import type { HoldQueue } from "./hold/queue.ts";
 import type { WatchedEngine } from "./kinds.ts";
 
 export interface WakeRequesterOptions {

@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import { PINS } from "../../dev/assets/pins.ts";
 import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
 import { ONE, parseQuantity } from "../../src/api/values/quantity.ts";
-import { holdCapacity } from "../../src/wake-agent/hold-capacity.ts";
+import { holdCapacity } from "../../src/wake-agent/hold/capacity.ts";
 import { allPages, ROOT } from "./support/pages.ts";
 
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type CapacityInput, holdCapacity } from "./hold-capacity.ts";
+import { type CapacityInput, holdCapacity } from "./capacity.ts";
 
 const MIB = 1024 * 1024;
 const input = (changes: Partial<CapacityInput> = {}): CapacityInput => ({

@@ -1,18 +1,18 @@
 // Admission of queries (docs/design/auto-stop.md#holding-queries): whether a query for an engine passes, is held, or
 // gets an error. Fails open: a query passes when the agent does not know enough.
-import { ENGINE_LABEL_PATTERN, type WAKE_DECISIONS, type WakeDecision } from "../api/wake-protocol.ts";
-import type { AbsenceCheck } from "./absence-check.ts";
-import { canServe, isStartable, isWakeable } from "./availability.ts";
-import type { Demand } from "./demand.ts";
-import type { EngineView } from "./engine-view.ts";
-import type { HoldQueue, Outcome } from "./hold-queue.ts";
-import type { ReachabilityProbe } from "./reachability-probe.ts";
-import type { WakeRequester } from "./wake-requester.ts";
+import { ENGINE_LABEL_PATTERN, type WAKE_DECISIONS, type WakeDecision } from "../../api/wake-protocol.ts";
+import type { AbsenceCheck } from "../absence-check.ts";
+import { canServe, isStartable, isWakeable } from "../availability.ts";
+import type { Demand } from "../demand.ts";
+import type { EngineView } from "../engine-view.ts";
+import type { ReachabilityProbe } from "../reachability-probe.ts";
+import type { WakeRequester } from "../wake-requester.ts";
+import type { HoldQueue, Outcome } from "./queue.ts";
 
+/** The response to the gateway. What the client gets, Retry-After included, is written by the gateway (wake.lua). */
 export interface HoldResponse {
   readonly status: (typeof WAKE_DECISIONS)[WakeDecision];
   readonly decision: WakeDecision;
-  readonly retryAfterSeconds?: number;
 }
 
 export interface HoldAdmissionOptions {
@@ -101,7 +101,7 @@ export class HoldAdmission {
 
   #shed(engine: string): HoldResponse {
     this.#options.demand.shed(engine);
-    return { status: 503, decision: "shed", retryAfterSeconds: 5 };
+    return { status: 503, decision: "shed" };
   }
 
   /**
@@ -135,10 +135,9 @@ export class HoldAdmission {
     switch (outcome) {
       case "released":
         // A broken watch does not show what the probe has just reached.
-        return serves || view.isWatchBroken ? pass : tryAgain(5);
+        return serves || view.isWatchBroken ? pass : TIMEOUT;
       case "timeout":
-        if (!serves && !isStartable(view.engine(engine)))
-          return { status: 503, decision: "stopped", retryAfterSeconds: 10 };
+        if (!serves && !isStartable(view.engine(engine))) return { status: 503, decision: "stopped" };
         return serves ? pass : this.#notServed(engine);
       case "displaced":
         // Up, but not yet confirmed that the gateway reaches it: passes, as it does without a place in the queue.
@@ -148,7 +147,7 @@ export class HoldAdmission {
       case "shutdown":
         return this.#notServed(engine);
       case "disconnected":
-        return tryAgain(10);
+        return TIMEOUT;
       default:
         return outcome satisfies never;
     }
@@ -158,9 +157,9 @@ export class HoldAdmission {
   #notServed(engine: string): HoldResponse {
     const { view, wakeRequester } = this.#options;
     const isDenied = isWakeable(view.engine(engine)) && wakeRequester.isDenied(engine);
-    return isDenied ? { status: 503, decision: "denied", retryAfterSeconds: 10 } : tryAgain(10);
+    return isDenied ? { status: 503, decision: "denied" } : TIMEOUT;
   }
 }
 
 const UNSYNCED: HoldResponse = { status: 200, decision: "unsynced" };
-const tryAgain = (retryAfterSeconds: number): HoldResponse => ({ status: 503, decision: "timeout", retryAfterSeconds });
+const TIMEOUT: HoldResponse = { status: 503, decision: "timeout" };

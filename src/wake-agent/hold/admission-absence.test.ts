@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { AdmissionFixture } from "../../test/wake/support/admission-fixture.ts";
+import { AdmissionFixture } from "../../../test/wake/support/admission-fixture.ts";
 
 const UNSYNCED = { status: 200, decision: "unsynced" };
 const UNKNOWN = { status: 404, decision: "unknown" };

@@ -1,7 +1,7 @@
 import { ManualClock } from "@firebolt-operator/kube/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { HoldQueue, type Outcome } from "./hold-queue.ts";
+import { HoldQueue, type Outcome } from "./queue.ts";
 
 const TIMEOUT_MS = 120_000;
 const patienceMs = (waitedMs: number): number => TIMEOUT_MS - waitedMs;

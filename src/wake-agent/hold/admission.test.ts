@@ -1,7 +1,7 @@
 // Admission over caches in memory: the response in every situation (docs/design/auto-stop.md#holding-queries).
 import { KubeApiError } from "@firebolt-operator/kube";
 import { beforeEach, expect, test } from "vitest";
-import { AdmissionFixture } from "../../test/wake/support/admission-fixture.ts";
+import { AdmissionFixture } from "../../../test/wake/support/admission-fixture.ts";
 
 let a: AdmissionFixture;
 
@@ -89,10 +89,10 @@ test("not ready in time: 503 after the hold; queue full: 503 at once, with the d
   a.sync();
   a.capacity = 1;
   const first = a.hold();
-  expect(await a.hold()).toEqual({ status: 503, decision: "shed", retryAfterSeconds: 5 });
+  expect(await a.hold()).toEqual({ status: 503, decision: "shed" });
   expect(a.demand.rows()).toMatchObject([{ engine: "e", holds: 1, shed: 1 }]);
   await a.clock.advance(120_000);
-  expect(await first).toEqual({ status: 503, decision: "timeout", retryAfterSeconds: 10 });
+  expect(await first).toEqual({ status: 503, decision: "timeout" });
 });
 
 test("queue full, but the engine is up: the query passes, and the probe confirms it for the next one", async () => {
@@ -133,11 +133,11 @@ test("rejected until the hold times out, or until the gateway terminates: the re
   a.refusal = new KubeApiError("PATCH /e", 401, {});
   const held = a.hold();
   await a.clock.advance(120_000);
-  expect(await held).toEqual({ status: 503, decision: "denied", retryAfterSeconds: 10 });
+  expect(await held).toEqual({ status: 503, decision: "denied" });
   const cut = a.hold();
   await a.clock.advance(1_000);
   a.queue.releaseAll("shutdown");
-  expect(await cut).toEqual({ status: 503, decision: "denied", retryAfterSeconds: 10 });
+  expect(await cut).toEqual({ status: 503, decision: "denied" });
 });
 
 test("a wake request that fails for another reason, or that another gateway has made, is not reported as denied", async () => {
@@ -146,7 +146,7 @@ test("a wake request that fails for another reason, or that another gateway has 
   a.refusal = new Error("cut off");
   const held = a.hold();
   await a.clock.advance(120_000);
-  expect(await held).toEqual({ status: 503, decision: "timeout", retryAfterSeconds: 10 });
+  expect(await held).toEqual({ status: 503, decision: "timeout" });
   a.refusal = new KubeApiError("PATCH /e", 403, {});
   const second = a.hold();
   await a.clock.advance(1_000);
@@ -158,7 +158,7 @@ test("a wake request that fails for another reason, or that another gateway has 
   });
   await a.clock.advance(2_000);
   a.queue.releaseAll("shutdown");
-  expect(await second).toEqual({ status: 503, decision: "timeout", retryAfterSeconds: 10 });
+  expect(await second).toEqual({ status: 503, decision: "timeout" });
 });
 
 test.each([
@@ -218,7 +218,7 @@ test("an engine that no query can start is held for five seconds, unless it is s
   await a.clock.advance(4_999);
   expect(a.queue.countOf("off")).toBe(1);
   await a.clock.advance(1);
-  expect(await first).toEqual({ status: 503, decision: "stopped", retryAfterSeconds: 10 });
+  expect(await first).toEqual({ status: 503, decision: "stopped" });
   expect(a.queue.countOf("e")).toBe(1);
   const second = a.hold("off");
   await a.clock.advance(1_000);
