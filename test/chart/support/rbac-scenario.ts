@@ -5,6 +5,7 @@ import { type Api, valueAt } from "@firebolt-operator/kube/testing";
 import { expect } from "vitest";
 import { LABEL } from "../../../src/api/labels.ts";
 import { KINDS } from "../../../src/instance/cluster/kinds.ts";
+import { CHILDREN, renderedNames } from "../../../src/instance/model/child-kinds.ts";
 import { eventually } from "../../harness/control-plane/requests.ts";
 import { engine, engineClass, instance } from "../../harness/fixtures/manifests.ts";
 import { type Need, ownerNeeds, passedOn } from "../../harness/helm/rbac-grants.ts";
@@ -12,7 +13,9 @@ import { type Need, ownerNeeds, passedOn } from "../../harness/helm/rbac-grants.
 const PATIENCE = { timeoutMs: 150_000 };
 const MERGE = "application/merge-patch+json";
 /** Every kind of object that instances and engines own; engines own no other kind than instances do. */
-const CHILDREN = Object.values(KINDS).map((type) => collectionPath(type).slice(1));
+const CHILD_LISTS = Object.values(KINDS).map((type) => collectionPath(type).slice(1));
+/** One object of every kind that an instance renders: where there are several, the last one, which is the gateway's. */
+const RENDERED = [...new Map(renderedNames("main"))].map(([kind, name]) => ({ kind, name }));
 const PLURALS = new Map([
   ["FireboltEngine", "fireboltengines"],
   ["FireboltInstance", "fireboltinstances"],
@@ -145,15 +148,14 @@ export function openScenario(api: Api, namespace: string, { roles = true }: Scen
       await eventually(async () => expect((await api.expect(orphans)).body).toMatchObject({ items: [] }), PATIENCE);
     },
     async damage() {
+      const own = RENDERED.filter(({ kind }) => roles || !CHILDREN[kind].needsRoles).map(({ kind, name }) => ({
+        kind,
+        path: `${collectionPath(KINDS[kind], namespace)}/${name}`,
+      }));
+      // Without the StatefulSet the database would stop: it is only edited.
       const gone = [
-        `${listPath("apis/apps/v1/deployments")}/main-gateway`,
+        ...own.filter(({ kind }) => kind !== "StatefulSet").map(({ path }) => path),
         `${listPath("api/v1/services")}/alpha-service`,
-        `${listPath("api/v1/services")}/main-gateway`,
-        `${listPath("api/v1/configmaps")}/main-gateway-config`,
-        `${listPath("api/v1/serviceaccounts")}/main-gateway`,
-        `${listPath("apis/policy/v1/poddisruptionbudgets")}/main-gateway`,
-        `${listPath("apis/rbac.authorization.k8s.io/v1/rolebindings")}/main-gateway`,
-        ...(roles ? [`${listPath("apis/rbac.authorization.k8s.io/v1/roles")}/main-gateway`] : []),
       ];
       const uids = await Promise.all(gone.map(async (path) => uidOf((await api.expect({ path })).body)));
       for (const path of gone) await remove(path);
@@ -165,9 +167,7 @@ export function openScenario(api: Api, namespace: string, { roles = true }: Scen
         expect(readyOf(await read("fireboltinstances", "main"))).toMatchObject({ status: "True" });
       }, PATIENCE);
       // What is missing is created; only what is there and was edited is updated.
-      const edited = [...gone, `${listPath("apis/apps/v1/statefulsets")}/main-metadata-pg`].filter(
-        (path) => !path.endsWith("/alpha-service"),
-      );
+      const edited = own.map(({ path }) => path);
       const body = { metadata: { labels: { [LABEL.component]: null } } };
       for (const path of edited) await api.expect({ method: "PATCH", path, body, contentType: MERGE });
       await eventually(async () => {
@@ -225,7 +225,9 @@ export function openScenario(api: Api, namespace: string, { roles = true }: Scen
       );
     },
     async needsOfChildren() {
-      const lists = await Promise.all(CHILDREN.map(async (kind) => (await api.expect({ path: listPath(kind) })).body));
+      const lists = await Promise.all(
+        CHILD_LISTS.map(async (kind) => (await api.expect({ path: listPath(kind) })).body),
+      );
       const children = lists.flatMap((list) => {
         const items = valueAt(list, ["items"]);
         return Array.isArray(items) ? (items as unknown[]) : [];
