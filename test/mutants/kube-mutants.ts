@@ -1,5 +1,5 @@
 // The pinned mutants of the runtime: the fence of the lease, read-your-writes, lists and refreshes, repeats of writes,
-// the queue and what an error means for its key.
+// the queue, what an error means for its key, and which changes of an object are repaired.
 import { type Mutant, unit } from "./mutant.ts";
 
 const ELECTION = "packages/kube/src/election/leader-election.test.ts";
@@ -9,6 +9,7 @@ const REFLECTOR = "packages/kube/src/cache/reflector/reflector.test.ts";
 const REFRESH = "packages/kube/src/cache/reflector/refresh.test.ts";
 const LEADER = "packages/kube/src/controller/leader-refresh.test.ts";
 const QUEUE = "packages/kube/src/controller/workqueue.test.ts";
+const COVERS = "packages/kube/src/reconcile/covers.test.ts";
 const WORKER = "packages/kube/src/controller/worker.test.ts";
 
 export const KUBE_MUTANTS: readonly Mutant[] = [
@@ -343,5 +344,27 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     find: 'queue.done(item, "onChange");',
     replace: "queue.retry(item);",
     killedBy: unit(WORKER, "a terminal error is counted, logged with its key", "expected 2 to be 1"),
+  },
+  {
+    name: "additions to lists of one writer are ignored",
+    file: "packages/kube/src/reconcile/covers.ts",
+    find: "if (keys === undefined) return isEqual(is, should, mode);",
+    replace:
+      "if (keys === undefined) return is.length === should.length && rendered.every((_, at) => same(is[at], at));",
+    killedBy: unit(COVERS, "a field of a Role's rule", "expected true to be false"),
+  },
+  {
+    name: "selectors are merged",
+    file: "packages/kube/src/reconcile/covers.ts",
+    find: 'if (inner.lists === "merged" && isReplacedWhole(path)) return isEqual(live, wanted, inner);',
+    replace: "",
+    killedBy: unit(COVERS, "expressions of a budget's selector", "expected true to be false"),
+  },
+  {
+    name: "what a webhook added to an immutable part is written again and again",
+    file: "packages/kube/src/reconcile/covers.ts",
+    find: 'mode.lists === "merged" && IMMUTABLE.has(path) ?',
+    replace: 'mode.lists !== "merged" && IMMUTABLE.has(path) ?',
+    killedBy: unit(COVERS, "what a webhook added to an immutable", "expected false to be true"),
   },
 ];
