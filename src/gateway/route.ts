@@ -36,6 +36,7 @@ export function renderEngineRoutes(
         name: "default",
         domains: ["*"],
         routes: [
+          ...(wake ? [renderRoute(gateway, { ...PUBLISHED, ...forwarding }, DECIDED)] : []),
           renderRoute(gateway, { ...BY_NAME, ...forwarding }, NAMED),
           ...(wake ? [renderRoute(gateway, { ...PUBLISHED, ...forwarding }, WHILE_CHANGING)] : []),
           renderRoute(gateway, { ...(wake ? PUBLISHED : BY_HEADER), ...forwarding }),
@@ -60,6 +61,19 @@ interface RouteFields {
   readonly match?: object;
   readonly rest?: object;
 }
+
+/**
+ * The scripts have chosen a cluster that the agent has published. The first route, because every query is matched
+ * again once they have run.
+ */
+const DECIDED: RouteFields = {
+  match: {
+    headers: [
+      { name: CLUSTER_HEADER, present_match: true },
+      { name: CLUSTER_HEADER, string_match: { exact: STATIC_CLUSTERS.engines }, invert_match: true },
+    ],
+  },
+};
 
 /** The scripts have chosen to let the name be resolved. Such queries are counted. */
 const NAMED: RouteFields = {

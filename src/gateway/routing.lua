@@ -86,9 +86,9 @@ local function is_name(text)
   return true
 end
 
--- Takes the selector out of a path. Answers its value (nil without one) and the path without it; or nil, nil and a refusal.
-local function take_parameter(path)
-  local mark = path:find("?", 1, true)
+-- Takes the selector out of a path whose parameters begin at the mark. Answers its value (nil without one) and the path without it; or nil,
+-- nil and a refusal.
+local function take_parameter(path, mark)
   -- A key that means the selector is spelled like it, or holds an encoded character.
   if not mark or not (path:find(SELECTOR_PARAMETER, mark, true) or path:find("%", mark, true)) then
     return nil, path, nil
@@ -120,9 +120,8 @@ end
 
 -- The label of a query as the access log may have it, or nil without one. Decoded it can hold anything, also a line break and a whole line
 -- of the log: of other characters than these only the number is kept.
-local function loggable_label(path)
-  local mark = path:find("?", 1, true)
-  if not mark or not path:find(LABEL_PARAMETER, mark, true) then
+local function loggable_label(path, mark)
+  if not path:find(LABEL_PARAMETER, mark, true) then
     return nil
   end
   for part in (path:sub(mark + 1) .. "&"):gmatch("([^&]*)&") do
@@ -179,8 +178,8 @@ end
 
 -- The engine of a request by header, parameter, host, default, in this order; selectors that name different engines are refused. Answers the
 -- engine and the path to send to it, or nil, nil and the text of the refusal.
-local function select_engine(header, path, authority)
-  local parameter, remaining, refusal = take_parameter(path)
+local function select_engine(headers, header, path, mark)
+  local parameter, remaining, refusal = take_parameter(path, mark)
   if refusal then
     return nil, nil, refusal
   end
@@ -195,6 +194,7 @@ local function select_engine(header, path, authority)
   end
   local named = header or parameter
   if gateway.domains then
+    local authority = headers:get(":authority") or ""
     local host = host_of(authority)
     if named then
       if host.engine and host.engine ~= named then
@@ -213,47 +213,46 @@ local function select_engine(header, path, authority)
   return named, remaining, nil
 end
 
--- Every replacement makes Envoy pick the route again: what is right already stays.
-local function forward(headers, engine, path, remaining)
-  if remaining ~= path then
-    headers:replace(":path", remaining)
-  end
-  if headers:get(SELECTOR_HEADER) ~= engine then
-    headers:replace(SELECTOR_HEADER, engine)
-  end
-end
-
 -- Lets the request be sent to the engine's Service, resolved by name. Nothing else may set the authority: it is what is resolved.
-local function send_by_name(handle, engine)
-  local headers = handle:headers()
+local function send_by_name(headers, engine)
   headers:replace(":authority", engine .. gateway.authority_suffix)
   headers:replace(CLUSTER_HEADER, BY_NAME)
 end
 
 -- Decides where a request goes once its engine is known. A script appended to this one may put another function here. A request
--- that passes without a cluster gets 503: the routes send it nowhere.
-local dispatch = send_by_name
+-- that passes without a cluster gets 503: the routes send it nowhere. The headers are out of scope after a call to another cluster.
+local dispatch = function(_, headers, engine)
+  send_by_name(headers, engine)
+end
 
-local function route(handle)
+-- Most requests have the header and no parameters: they cost two look-ups and no replacement.
+local function route(handle, headers)
   gateway = gateway or read_gateway(handle)
-  local headers = handle:headers()
   local path = headers:get(":path") or ""
-  local label = loggable_label(path)
+  local mark = path:find("?", 1, true)
+  local label = mark and loggable_label(path, mark)
   if label then
     handle:streamInfo():dynamicMetadata():set("envoy.filters.http.lua", LABEL_PARAMETER, label)
   end
-  local engine, remaining, refusal =
-    select_engine(headers:get(SELECTOR_HEADER), path, headers:get(":authority") or "")
+  local header = headers:get(SELECTOR_HEADER)
+  local engine, remaining, refusal = select_engine(headers, header, path, mark)
   if refusal then
     return nil, refusal
   end
-  forward(headers, engine, path, remaining)
+  -- Every replacement makes Envoy pick the route again: what is right already stays.
+  if remaining ~= path then
+    headers:replace(":path", remaining)
+  end
+  if header ~= engine then
+    headers:replace(SELECTOR_HEADER, engine)
+  end
   return engine, nil
 end
 
 function envoy_on_request(handle)
   -- After an error inside the script Envoy would forward the request as it came: without a cluster, which is a 503.
-  local ran, engine, refusal = pcall(route, handle)
+  local headers = handle:headers()
+  local ran, engine, refusal = pcall(route, handle, headers)
   if not ran then
     handle:logErr("routing failed: " .. tostring(engine))
     handle:respond({ [":status"] = "500" }, "routing failed")
@@ -263,5 +262,5 @@ function envoy_on_request(handle)
     handle:respond({ [":status"] = "400" }, refusal)
     return
   end
-  dispatch(handle, engine)
+  dispatch(handle, headers, engine)
 end

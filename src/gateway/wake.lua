@@ -78,8 +78,8 @@ local function ask(handle, path, timeout_ms)
 end
 
 -- Only the engine's own name: whatever the agent says, no other cluster can be reached.
-local function send_to_cluster(handle, engine)
-  handle:headers():replace(CLUSTER_HEADER, engine)
+local function send_to_cluster(headers, engine)
+  headers:replace(CLUSTER_HEADER, engine)
 end
 
 local function refuse(handle, status, text)
@@ -103,13 +103,13 @@ local function refuse_decision(handle, engine, decision)
   refuse(handle, "503", "engine is not available; retry shortly")
 end
 
-dispatch = function(handle, engine)
+dispatch = function(handle, headers, engine)
   local now = handle:timestamp()
   if is_known(engine, now) then
-    return (has_cluster[engine] and send_to_cluster or send_by_name)(handle, engine)
+    return (has_cluster[engine] and send_to_cluster or send_by_name)(headers, engine)
   end
   if within(left_alone_until - SILENT_MS, now, SILENT_MS) then
-    return send_by_name(handle, engine)
+    return send_by_name(headers, engine)
   end
   asking = true
   local decision, status, cluster, told = ask(handle, "{{path.check}}?{{parameter.engine}}=" .. engine, CHECK_TIMEOUT_MS)
@@ -129,5 +129,5 @@ dispatch = function(handle, engine)
   if decision == "{{decision.ready}}" or decision == "{{decision.released}}" then
     remember(engine, has_own, told)
   end
-  return (has_own and send_to_cluster or send_by_name)(handle, engine)
+  return (has_own and send_to_cluster or send_by_name)(handle:headers(), engine)
 end
