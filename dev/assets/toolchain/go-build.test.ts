@@ -89,20 +89,22 @@ test("the compiler gets more memory only where there is enough", () => {
   expect(compilerMemory(8_000_000_000)).toEqual({ GOGC: "400" });
 });
 
-test("what is left is estimated from the bytes compiled so far", () => {
+test("what is left is estimated from the packages begun so far, of which the later ones take longer", () => {
   let nowMs = 0;
-  const packages = [
-    { name: "small", bytes: 1_000_000 },
-    { name: "large", bytes: 29_000_000 },
-    { name: "last", bytes: 10_000_000 },
-  ];
+  const packages = Array.from({ length: 100 }, (_, index) => ({ name: `p${index}`, bytes: 1_000_000 }));
   const meter = createBuildProgress(packages, () => nowMs);
-  meter.started("small");
-  nowMs = 1_000;
-  meter.started("large");
+  const begin = (from: number, to: number): void => {
+    for (const { name } of packages.slice(from, to)) meter.started(name);
+  };
+  begin(0, 5);
   meter.started("# a warning");
-  expect(meter.text()).toBe("1.0 of 40 MB of source, 2 of 3 packages");
-  nowMs = 30_000;
-  meter.started("last");
-  expect(meter.text()).toBe("30 of 40 MB of source, 3 of 3 packages, linking");
+  expect(meter.text()).toBe("4.0 of 100 MB of source, 5 of 100 packages");
+  begin(5, 28);
+  nowMs = 45_000;
+  expect(meter.text()).toBe("27 of 100 MB of source, 28 of 100 packages, about 190 s left");
+  begin(28, 88);
+  nowMs = 195_000;
+  expect(meter.text()).toBe("87 of 100 MB of source, 88 of 100 packages, about 35 s left");
+  begin(88, 100);
+  expect(meter.text()).toBe("99 of 100 MB of source, 100 of 100 packages, linking");
 });
