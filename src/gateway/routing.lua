@@ -43,11 +43,16 @@ local function as_set(list)
   return set
 end
 
+-- nil for a request that no route matches, such as CONNECT: it has no metadata, and must not be remembered for those that have.
 local function read_gateway(handle)
   local metadata = handle:metadata()
   local domains = metadata:get("host_domains")
+  local authority_suffix = metadata:get("engine_authority_suffix")
+  if not authority_suffix then
+    return nil
+  end
   return {
-    authority_suffix = metadata:get("engine_authority_suffix"),
+    authority_suffix = authority_suffix,
     -- nil: hosts name no engine, and are not read.
     domains = domains,
     -- Hosts that name the gateway and no engine.
@@ -228,6 +233,9 @@ end
 -- Most requests have the header and no parameters: they cost two look-ups and no replacement.
 local function route(handle, headers)
   gateway = gateway or read_gateway(handle)
+  if not gateway then
+    return nil, "this gateway routes no such request"
+  end
   local path = headers:get(":path") or ""
   local mark = path:find("?", 1, true)
   local label = mark and loggable_label(path, mark)

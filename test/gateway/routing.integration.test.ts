@@ -183,6 +183,24 @@ describe("a rejected request", () => {
   });
 });
 
+test.each([
+  { name: "without an engine", lines: ["CONNECT 127.0.0.1:9901 HTTP/1.1", "Host: 127.0.0.1:9901"] },
+  { name: "with one", lines: ["CONNECT 127.0.0.1:9901 HTTP/1.1", "Host: x", "X-Firebolt-Engine: first"] },
+])("a tunnel $name as the first request of every worker spoils none of the later ones", async ({ lines }) => {
+  await using fresh = await openGatewayHarness({
+    selection: { hostDomains: ["fb.example.com"], defaultEngine: "first", service: "main-gateway" },
+  });
+  await using engine = await startRecordingEngine(fresh.nextAddress());
+  fresh.publish("first", [engine]);
+  // Each on a connection of its own: Envoy hands connections out to its workers.
+  for (let request = 0; request < 12; request++)
+    expect(await sendLines(fresh.clientPort, lines)).toMatch(/^HTTP\/1.1 400 /);
+  const ways = [["X-Firebolt-Engine: first", "Host: x"], ["Host: first.fb.example.com"], ["Host: fb.example.com"]];
+  for (let round = 0; round < 12; round++)
+    for (const way of ways)
+      expect(await sendLines(fresh.clientPort, ["GET / HTTP/1.1", ...way])).toMatch(/^HTTP\/1.1 200 /);
+});
+
 test("routing-fails-closed: after an error in the routing script the response is 500, and no engine gets the request", async () => {
   await using broken = await openGatewayHarness({ adjust: breakRouting });
   await using engine = await startRecordingEngine(broken.nextAddress());
