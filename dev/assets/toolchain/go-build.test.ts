@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createBuildProgress } from "./build-progress.ts";
 import { GO_ENVIRONMENT } from "./find-go.ts";
 import { buildWithGo, compilerMemory } from "./go-build.ts";
@@ -60,17 +60,14 @@ test("all packages are built by one command, and progress says how much there is
 });
 
 test("the user's flags and targets do not change what is built", async () => {
-  const before = { ...process.env };
-  Object.assign(process.env, {
-    GOFLAGS: "-mod=vendor -race",
-    GOOS: "windows",
-    CGO_ENABLED: "1",
-    GOPROXY: "file:///proxy",
-  });
+  vi.stubEnv("GOFLAGS", "-mod=vendor -race");
+  vi.stubEnv("GOOS", "windows");
+  vi.stubEnv("CGO_ENABLED", "1");
+  vi.stubEnv("GOPROXY", "file:///proxy");
   try {
     await build("exit 0");
   } finally {
-    process.env = before;
+    vi.unstubAllEnvs();
   }
   const environment = readFileSync(join(folder, "environment"), "utf8").split("\n");
   expect(environment).toEqual(
