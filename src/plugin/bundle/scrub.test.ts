@@ -43,6 +43,8 @@ describe("possible secrets are removed at any position", () => {
       /^ERROR: duplicate\nDETAIL: {2}Key REDACTED$/,
     ],
     ["2026-01-01T00:00:00.000000000Z INSERT INTO t\n2026-01-01T00:00:01.000000000Z VALUES ('hunter22')", /Z REDACTED$/],
+    [String.raw`call login('CORP\', 'hunter22')`, /^call login\('REDACTED'\)$/],
+    [String.raw`password = 'x\' and clientSecret = 'hunter22' next`, /^password = 'REDACTED' next$/],
     ["select 'hunter22?a=b', f('hunter22?a=b')", /^select 'REDACTED' f\('REDACTED'$/],
     ["select 'x://u:hunter22','a@h', 'hunter22'", /^select 'REDACTED', 'REDACTED'$/],
     // JSON, at any depth of escaping

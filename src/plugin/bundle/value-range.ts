@@ -62,6 +62,9 @@ interface Quote {
   readonly depth: number;
 }
 
+/** What may follow the closing quote of a literal. */
+const SQL_LITERAL_END = /^(?:[\s,;)]|$)/;
+
 /**
  * Each level of escaping doubles backslashes and adds one before a quote. So a quote closes a string that was opened
  * behind n of them when the run before it is n, plus whole multiples of an escaped backslash (2n + 2). A shorter run
@@ -78,7 +81,15 @@ function quotedEnd(
   for (let at = line.indexOf(quote, start); at >= 0; at = line.indexOf(quote, at + 1)) {
     const run = backslashesBefore(text, at, start);
     if (run < depth) return { end: at - run, next: at - run };
-    if (run % (2 * depth + 2) !== depth) continue;
+    if (run % (2 * depth + 2) !== depth) {
+      // In standard SQL a backslash is a character like any other, and this quote may be the end: with a literal behind it, that one would
+      // be read inside out. Whatever the dialect, no quoted text of the line is left.
+      if (quote === "'" && SQL_LITERAL_END.test(line.slice(at + 1, at + 2))) {
+        const last = line.lastIndexOf("'");
+        return { end: last, next: last + 1 };
+      }
+      continue;
+    }
     // SQL writes a quote inside a literal twice.
     if (quote === "'" && text.charAt(at + 1) === "'") at++;
     else return { end: at - depth, next: at + 1 };
