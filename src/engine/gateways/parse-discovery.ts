@@ -28,6 +28,8 @@ const ENDPOINTS = new RegExp(
   "gm",
 );
 const PENDING = new RegExp(`^${DISCOVERY_SERIES.pending}\\{${LABEL}\\} 1$`, "gm");
+/** Any row about an engine. */
+const ROW = new RegExp(`^(?:${DISCOVERY_SERIES.endpoints}|${DISCOVERY_SERIES.pending})\\{`, "gm");
 
 const single = (series: string, value = COUNT): RegExp => new RegExp(`^${series} (${value})$`, "m");
 const ACTIVE = single(DISCOVERY_SERIES.active, "[01]");
@@ -39,7 +41,7 @@ const BY_NAME = single(DISCOVERY_SERIES.byName);
 /** Undefined when this is no such response. */
 export function parseDiscovery(body: string): GatewayReport | undefined {
   const isActive = flagIn(body, ACTIVE);
-  if (isActive === undefined) return undefined;
+  if (isActive === undefined || !isUnderstood(body)) return undefined;
   const generations = new Map<string, Map<number, number>>();
   for (const [, engine = "", generation, count] of body.matchAll(ENDPOINTS)) {
     const known = generations.get(engine) ?? new Map<number, number>();
@@ -54,6 +56,12 @@ export function parseDiscovery(body: string): GatewayReport | undefined {
     generations,
     pending: new Set([...body.matchAll(PENDING)].map(([, engine = ""]) => engine)),
   };
+}
+
+/** A row of another form may name a generation that queries are sent to: ignoring it would report that none are. */
+function isUnderstood(body: string): boolean {
+  const rows = [...body.matchAll(ROW)].length;
+  return rows === [...body.matchAll(ENDPOINTS)].length + [...body.matchAll(PENDING)].length;
 }
 
 function countIn(body: string, series: RegExp): number | undefined {

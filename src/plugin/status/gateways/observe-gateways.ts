@@ -31,6 +31,8 @@ export interface GatewayReading {
   readonly load: { readonly type: "read"; readonly engines: ReadonlyMap<string, EngineLoad> } | Unknown;
 }
 
+/** The container whose statistics are read; others may name a port alike. */
+const ENVOY_CONTAINER = "envoy";
 /** Two requests each, and fewer than the connections of the client: other calls run beside them. */
 const MOST_PODS_AT_ONCE = 12;
 /** Ten thousand engines take less. */
@@ -77,8 +79,8 @@ export function gatewayTargets(pod: V1Pod): { readonly discovery: Target | undef
 
 /** As the pod has it: while spec.gateway.metricsPort changes, pods with the old and with the new port run. */
 function metricsPortOf({ spec }: V1Pod): number {
-  const ports = (spec?.containers ?? []).flatMap((container) => container.ports ?? []);
-  return resolveMetricsPort(ports.find(({ name }) => name === "metrics")?.containerPort);
+  const envoy = spec?.containers.find(({ name }) => name === ENVOY_CONTAINER);
+  return resolveMetricsPort(envoy?.ports?.find(({ name }) => name === "metrics")?.containerPort);
 }
 
 async function readGateway(access: Access, pod: V1Pod, untilMs: number): Promise<GatewayReading> {
