@@ -6,7 +6,7 @@ import { isObject } from "../../podtemplate/shapes/shape.ts";
 import { trimConfigMap } from "../model/cache-trims.ts";
 import type { Instance, LiveObject, Rendered } from "../model/children.ts";
 import { type RenderSettings, renderInstanceObjects } from "../render/instance-objects.ts";
-import { isAsRendered, withRenderedHash } from "./as-rendered.ts";
+import { isAsRendered, outcomeOf, withRenderedHash } from "./as-rendered.ts";
 
 const TEMPLATE = {
   spec: {
@@ -164,3 +164,22 @@ test.each(WHOLE)("instance-objects-edited: %s %s: %s that others added is remove
 test.each(MERGED)("instance-objects-edited: %s %s: %s that others added is kept", (...edit) =>
   expect(edited(...edit)).toBe(false),
 );
+
+test("what the API server stored is remembered whatever others annotate, and not when a part of ours changes", () => {
+  const [deployment] = objectsOf("annotation").filter(({ kind }) => kind === "Deployment");
+  if (deployment === undefined) throw new Error("no Deployment is rendered");
+  const rendered = withRenderedHash(deployment);
+  const live = (labels: object, annotations: object): LiveObject =>
+    ({
+      ...rendered,
+      metadata: {
+        ...rendered.metadata,
+        labels: { ...rendered.metadata.labels, ...labels },
+        annotations: { ...rendered.metadata.annotations, ...annotations },
+      },
+    }) as LiveObject;
+  const stored = outcomeOf(live({}, {}), rendered);
+  expect(outcomeOf(live({ team: "a" }, { "deployment.kubernetes.io/revision": "2" }), rendered)).toBe(stored);
+  const [label = ""] = Object.keys(rendered.metadata.labels ?? {});
+  expect(outcomeOf(live({ [label]: "changed" }, {}), rendered)).not.toBe(stored);
+});

@@ -33,17 +33,23 @@ export function isAsRendered(live: LiveObject, rendered: Rendered): boolean {
 
 /**
  * What the API server stored for a write: an admission policy may change it, and repeating the write would not help
- * until either side changes.
+ * until either side changes. Labels and annotations of others (a Deployment's revision) belong to neither side.
  */
 export function outcomeOf(live: LiveObject, rendered: Rendered): string {
   const { labels, annotations, ownerReferences }: DeepReadonly<V1ObjectMeta> = live.metadata ?? {};
   return jsonHash([
     contentOf(live),
-    labels,
-    annotations,
+    sameKeys(labels, rendered.metadata.labels),
+    sameKeys(annotations, rendered.metadata.annotations),
     ownerReferences,
     rendered.metadata.annotations?.[RENDERED_HASH],
   ]);
+}
+
+type Texts = Readonly<Record<string, string>>;
+
+function sameKeys(live: Texts = {}, rendered: Texts = {}): Texts {
+  return Object.fromEntries(Object.entries(live).filter(([key]) => Object.hasOwn(rendered, key)));
 }
 
 function contentOf(object: LiveObject | Rendered): Record<string, unknown> {
