@@ -67,7 +67,8 @@ export function renderWakeAgentContainer(input: WakeAgentInput): V1Container {
     ],
     ports: [{ name: "wake-demand", containerPort: GATEWAY_PORTS.wakeDemand, protocol: "TCP" }],
     // No probes, on purpose: an unhealthy agent must not take the gateway out of service. Queries pass without it.
-    resources: { requests: { cpu: "10m", memory: "32Mi" }, limits: { memory: "128Mi" } },
+    // For 1,024 held queries, and thousands of engines that are watched and published.
+    resources: { requests: { cpu: "10m", memory: "32Mi" }, limits: { memory: "256Mi" } },
     lifecycle: { preStop: renderOutliving(input.sleepCommand) },
     securityContext: {
       runAsNonRoot: true,

@@ -27,7 +27,7 @@ describe("held queries", () => {
     });
 
   test.each(["docs/gateway.md", "docs/auto-stop-and-wake.md"])("%s has the maximum number", (page) => {
-    expect(read(page)).toContain(`at most ${capacity(1024 ** 4)}, which is what the wake agent's own 128 MiB hold`);
+    expect(read(page)).toContain(`at most ${capacity(1024 ** 4)}, which is what the wake agent's own 256 MiB hold`);
     expect(read(page)).not.toContain("100,000");
   });
 

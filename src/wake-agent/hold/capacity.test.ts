@@ -20,7 +20,7 @@ test.each<readonly [string, Partial<CapacityInput>, number]>([
   ["no size of a hold", { perHoldBytes: 0 }, 256],
   ["a fallback of zero sheds everything", { envoyLimitBytes: 0, fallback: 0 }, 0],
   ["at most 100000", { envoyLimitBytes: 10 ** 15 }, 100_000],
-  ["the agent's own memory", { envoyLimitBytes: 10 ** 15, ownLimitBytes: 128 * MIB }, 1_024],
+  ["the agent's own memory", { envoyLimitBytes: 10 ** 15, ownLimitBytes: 256 * MIB }, 1_024],
 ])("%s", (_, changes, want) => {
   expect(holdCapacity(input(changes))).toBe(want);
 });

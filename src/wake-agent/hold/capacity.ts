@@ -18,11 +18,11 @@ const MOST_HOLDS = 100_000;
 /** The share of Envoy's memory that held requests may occupy, and the share that it uses anyway. */
 const SHARE = 1 / 4;
 /**
- * To the agent a held request is a connection and a timer. They may use a quarter of its own memory: 1024 holds in 128
- * MiB.
+ * To the agent a held request is a connection and a timer. They may use an eighth of its own memory: 1024 holds in 256
+ * MiB. The rest is for the engines that it watches and publishes.
  */
 const OWN_BYTES_PER_HOLD = 32 * 1024;
-const OWN_SHARE = 1 / 4;
+const OWN_SHARE = 1 / 8;
 
 /** 0: no request is held, all are shed. */
 export function holdCapacity(input: CapacityInput): number {
