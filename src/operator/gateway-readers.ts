@@ -18,6 +18,7 @@ import { DISCOVERED_SETTLE_MS } from "../engine/pass/observe-drain.ts";
 import { GATEWAY_PORTS } from "../gateway/ports.ts";
 import { WAKE_AGENT_CONTAINER } from "../gateway/wake-container.ts";
 import type { DemandMetrics } from "../metrics/process-series.ts";
+import { leaderSignal } from "./leader-signal.ts";
 import type { Rendering } from "./options.ts";
 
 export interface GatewaySourceParts {
@@ -58,30 +59,15 @@ export function addGatewaySources(manager: Manager, parts: GatewaySourceParts): 
 }
 
 function addGatewayReports(manager: Manager, parts: GatewaySourceParts, gateways: ObjectCache<V1Pod>): GatewayReports {
-  const stopped = new AbortController();
-  const reports = new GatewayReports({
+  return new GatewayReports({
     gateways,
     instances: parts.instances,
     agent,
     read: gatewayReader(parts.client, agent, WAKE_PATHS.discovery),
     clock: systemClock,
     logger: parts.logger.with({ logger: "gateway-reports" }),
-    signal: stopped.signal,
+    signal: leaderSignal(manager, "gateway-reports"),
   });
-  manager.add({
-    name: "gateway-reports",
-    group: "leader-services",
-    run: (signal) =>
-      new Promise((resolve) => {
-        const stop = (): void => {
-          stopped.abort(signal.reason);
-          resolve();
-        };
-        if (signal.aborted) stop();
-        else signal.addEventListener("abort", stop, { once: true });
-      }),
-  });
-  return reports;
 }
 
 function addDemandPoll(manager: Manager, parts: GatewaySourceParts, gateways: ObjectCache<V1Pod>): DemandSource {

@@ -5,6 +5,7 @@ import type { Manager } from "@firebolt-operator/kube/controller";
 import { podScraper } from "../engine/probe/pod-scraper.ts";
 import type { QueryProber } from "../engine/probe/query-probe.ts";
 import { createQueryProber } from "../engine/probe/query-prober.ts";
+import { leaderSignal } from "./leader-signal.ts";
 
 export interface QueryProberParts {
   /** The prober's own: pods that do not respond occupy its sockets. */
@@ -17,25 +18,10 @@ export function addQueryProber(
   manager: Pick<Manager, "add">,
   { client, clock, logger }: QueryProberParts,
 ): QueryProber {
-  const stopped = new AbortController();
-  const prober = createQueryProber({
+  return createQueryProber({
     scrape: podScraper(client),
     clock,
-    signal: stopped.signal,
+    signal: leaderSignal(manager, "query-prober"),
     logger: logger.with({ logger: "query-prober" }),
   });
-  manager.add({
-    name: "query-prober",
-    group: "leader-services",
-    run: (signal) =>
-      new Promise((resolve) => {
-        const stop = (): void => {
-          stopped.abort(signal.reason);
-          resolve();
-        };
-        if (signal.aborted) stop();
-        else signal.addEventListener("abort", stop, { once: true });
-      }),
-  });
-  return prober;
 }
