@@ -51,7 +51,7 @@ export class Lane {
       return signal === null ? `exited with code ${code}` : `was terminated by ${signal}`;
     });
     this.files = this.#received("ready").then(({ files }) => files);
-    // Whoever awaits the files sees the failure: a lane may exit before anybody does.
+    // The caller that awaits the files gets the failure; a lane may exit before that.
     this.files.catch(() => undefined);
   }
 

@@ -68,7 +68,7 @@ const end = async (code: number): Promise<never> => {
 };
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.once(signal, () => void end(128 + constants.signals[signal]));
-// The suite is gone: nobody wants the results.
+// The suite has exited: the results are not needed any more.
 process.once("disconnect", () => void end(1));
 await vitest.standalone();
 const all = await vitest.globTestSpecifications();

@@ -77,7 +77,7 @@ export function planTasks(files: readonly TestFile[]): readonly Task[] {
   ];
 }
 
-/** Hands every task out once, to whoever asks first. */
+/** Hands every task out once. */
 export class WorkQueue {
   readonly #waiting: Task[];
   readonly total: number;

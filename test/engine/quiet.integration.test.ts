@@ -67,7 +67,7 @@ function withoutRepeatedProbes(requests: Readonly<Record<string, number>>): numb
 
 describe.concurrent("requests", () => {
   test(
-    `no-needless-write, idle-engines-start-no-pass: ${ENGINES} engines at once stay within ten to create, sixteen to roll or stop, six to delete, none at rest`,
+    `no-needless-write, idle-engines-start-no-pass: ${ENGINES} engines at once stay within ten to create, seventeen to roll or stop, six to delete, none at rest`,
     async () => {
       await using harness = await openEngineHarness(plane, "budget");
       await harness.createInstance();

@@ -51,7 +51,7 @@ export const isReplacedWhole = (path: string): boolean =>
   /(?:[sS]elector|(?:[fF]ield|Key|[sS]ecret|role)Ref)$/.test(path);
 
 /**
- * Immutable in a stored object: nobody can have edited it, and the API server would reject a write. What a webhook
+ * Immutable in a stored object: it cannot have been edited, and the API server would reject a write. What a webhook
  * added when the object was created is ignored.
  */
 export const IMMUTABLE: ReadonlySet<string> = new Set([
