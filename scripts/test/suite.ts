@@ -7,6 +7,7 @@
 import { execFile } from "node:child_process";
 import { availableParallelism, freemem } from "node:os";
 import { parseArgs, promisify } from "node:util";
+import { countOf } from "./arguments.ts";
 import { Lane, type Ran } from "./lane-process.ts";
 import type { Task, TestFile } from "./messages.ts";
 import { processorSeconds } from "./processor-time.ts";
@@ -40,12 +41,6 @@ function usualLanes(): number {
   return Math.max(1, Math.min(Math.floor(LANES_PER_CORE * availableParallelism()), inMemory, MOST_LANES));
 }
 
-function countOf(text: string | undefined, usual: number, name: string): number {
-  const count = text === undefined ? usual : Number(text);
-  if (Number.isInteger(count) && count >= 0) return count;
-  throw new Error(`--${name}=${text}: a number of lanes is expected, e.g. --${name}=2`);
-}
-
 const { values, positionals } = parseArgs({
   options: { lanes: { type: "string" }, "cluster-lanes": { type: "string" }, without: { type: "string" } },
   allowPositionals: true,
@@ -53,8 +48,9 @@ const { values, positionals } = parseArgs({
 const isWanted = ({ path, project }: TestFile): boolean =>
   project !== values.without &&
   (positionals.length === 0 || positionals.some((beginning) => path.startsWith(beginning)));
-const lanesWanted = countOf(values.lanes, usualLanes(), "lanes");
-const clusterLanes = countOf(values["cluster-lanes"], CLUSTER_LANES, "cluster-lanes");
+const lanesWanted = countOf(values.lanes, { name: "lanes", usual: usualLanes(), least: 1 });
+// Without a cluster lane the tests on the local cluster are left out.
+const clusterLanes = countOf(values["cluster-lanes"], { name: "cluster-lanes", usual: CLUSTER_LANES, least: 0 });
 const counts: Readonly<Record<Kind, number>> = {
   network: lanesWanted,
   cluster: clusterLanes,
