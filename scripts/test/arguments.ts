@@ -1,11 +1,11 @@
-// Numbers on the command line of the suite.
+// Parses the counts of lanes on the command line of the suite.
 
 export interface CountOptions {
   /** The flag without its dashes. */
   readonly name: string;
-  /** Without the flag. */
+  /** The count without the flag. */
   readonly usual: number;
-  /** With fewer the suite would leave tests out that nobody asked it to leave out. */
+  /** With fewer lanes the suite would silently skip tests. */
   readonly least: number;
 }
 
